@@ -65,29 +65,12 @@ static const char *const label_names[] = {
 #undef X
 };
 
-static const char *const thread_texts[] = {
 #define X(VALUE, text) text,
-    API_THREADS(X)
+static const char *const thread_texts[]      = {API_THREADS(X)};
+static const char *const store_fault_texts[] = {API_STORE_FAULTS(X)};
+static const char *const phase_texts[]       = {API_PHASES(X)};
+static const char *const access_texts[]      = {API_ACCESSES(X)};
 #undef X
-};
-
-static const char *const store_fault_texts[] = {
-#define X(VALUE, text) text,
-    API_STORE_FAULTS(X)
-#undef X
-};
-
-static const char *const phase_texts[] = {
-#define X(VALUE, text) text,
-    API_PHASES(X)
-#undef X
-};
-
-static const char *const access_texts[] = {
-#define X(VALUE, text) text,
-    API_ACCESSES(X)
-#undef X
-};
 
 static const char *_Atomic operation_names[VALUES_OF_OPERATION];
 

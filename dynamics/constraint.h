@@ -12,7 +12,11 @@
  *
  *     G^+ = N^+ P^-1 (N^T)^+,  N = T^T B, B B^T = 1 (a complete orthogonal decomposition, Golub & Van Loan 2013, 5.4),
  *
- * so that l = -G^+ c has the least norm. B is 1 in the lanes in which no direction depends on others. */
+ * so that l = -G^+ c has the least norm. B is 1 in the lanes in which no direction depends on others.
+ *
+ * A step, which needs derivatives and no wrenches, solves the same equations in algorithms/held_frames.h.
+ * ARCHITECTURE.md
+ * ("Held frames") compares all solvers. */
 #pragma once
 #include "dynamics.h"
 #include "step.h"

@@ -261,7 +261,7 @@ typedef struct dyn_rows {
     X(hessian) X(forward_hessian) X(step) X(held_sensitivity) \
     X(constraint_rows) X(constraint_factor) X(constraint_solution) X(constraint_inertia) \
     X(gradient) X(forward_gradient) X(step_gradient) X(directional) X(forward_directional) X(riccati) \
-    X(centroidal) X(hessian_product) X(forward_hessian_product) X(friction_gradient) \
+    X(centroidal) X(energy_regressor) X(hessian_product) X(forward_hessian_product) X(friction_gradient) \
     X(closure_rows) X(closure_factor) X(closure_change) X(matrix_product)
 /* clang-format on */
 
@@ -274,9 +274,9 @@ typedef struct dyn_kernels {
     int         lanes;  /* W, number of lanes */
     bool        fused;  /* arithmetic class: a b + c is rounded once (fused) or twice (unfused) */
     /* Size in bytes of a workspace that is sufficient for every kernel on this model, those of step.h,
-     * directional.h, frame_sensitivity.h, friction_gradient.h, friction_map.h, gradient.h, hessian.h,
-     * hessian_product.h, riccati.h and torque_series.h too, for any number of blocks. The caller allocates the
-     * workspace and aligns it to DYN_ALIGN. */
+     * directional.h, energy_regressor.h, frame_sensitivity.h, friction_gradient.h, friction_map.h, gradient.h,
+     * hessian.h, hessian_product.h, riccati.h and torque_series.h too, for any number of blocks. The caller allocates
+     * the workspace and aligns it to DYN_ALIGN. */
     size_t (*workspace_size)(const dyn_model *model);
     /* name(scene, workspace, arrays, blocks): evaluates `blocks` blocks of `lanes` states each. */
 #define X(name) void (*name)(const dyn_scene *, void *ws, const struct dyn_##name *, size_t blocks);

@@ -132,12 +132,7 @@ static json_t *parse_unmarked(const char *text, size_t length, unsigned nesting,
         problem->offset = (long long)deep;
         return NULL;
     }
-    const char *other = api_other_format(API_BODY_JSON, text, length);
-    if (other) {
-        api_fail(problem, API_BAD_JSON, NULL, "the body is not JSON but looks like %s", other);
-        problem->offset = 0;
-        return NULL;
-    }
+    if (!api_check_format(API_BODY_JSON, text, length, problem)) return NULL;
     json_error_t error;
     size_t       flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY;
     if (!api_jansson_begin(longest_token(text, length))) {

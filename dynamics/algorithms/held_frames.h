@@ -17,7 +17,9 @@
  * and delta is added to the diagonal of G. held_derivatives.h differentiates qdd.
  *
  * With friction that depends on the load, tau is replaced by T(tau, qd) and the bias has no friction (load_friction.h).
- */
+ *
+ * The wrenches of an answer come from dynamics/constraint.h: those of this file depend on the order of the frames where
+ * directions depend on each other. */
 #pragma once
 #include "kernels.h"
 #include "dynamics/math/clear_large.h"

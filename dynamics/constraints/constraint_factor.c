@@ -2,6 +2,7 @@
 #include "constraint_system.h"
 #include "dynamics/math/clear_large.h"
 #include "dynamics/math/pack.h"
+#include <float.h>
 #include <string.h>
 
 enum { TILE = 4 /* packs that are computed together: each sum waits for its last addition */ };
@@ -59,6 +60,49 @@ static void set_rows(const constraint_system *s)
         s->Q[(s->nv + a) * s->k + a] = lane_of(sqrt(s->io->damping));
 }
 
+/* The number of the first lane. */
+LANE_INLINE double number_of_first_lane(lane x)
+{
+#if LANES == 1
+    return (double)x;
+#else
+    return x[0];
+#endif
+}
+
+/* Finds where the rows of J^T are not zero: a frame's rows of J are zero outside the coordinates that move the frame.
+ * The first lane tells, and the range is all columns if another lane differs. NaN is not zero. */
+static void find_ranges(const constraint_system *s)
+{
+    for (size_t v = 0; v < s->nv; v++) {
+        const lane *row   = s->Q + v * s->k;
+        size_t      first = 0, end = s->k;
+        lane        size = lane_of(0); /* sum of the entries outside the range */
+        while (first < s->k && number_of_first_lane(row[first]) == 0)
+            size = size + lane_size(row[first++]);
+        while (end > first && number_of_first_lane(row[end - 1]) == 0)
+            size = size + lane_size(row[--end]);
+        const bool differs = LANES > 1 && lane_any(~lane_less(size, lane_of(DBL_TRUE_MIN)));
+        s->first[v]        = differs ? 0 : first;
+        s->end[v]          = differs ? s->k : first < end ? end : 0;
+    }
+}
+
+/* Extends the range of the row of v's ancestor by that of row v. */
+LANE_INLINE void extend_range(const constraint_system *s, size_t v)
+{
+    const int up = s->mass.tree.ancestor[v];
+    if (up < 0) return;
+    if (s->first[v] < s->first[up]) s->first[up] = s->first[v];
+    if (s->end[v] > s->end[up]) s->end[up] = s->end[v];
+}
+
+/* The first column in which row e of X may not be zero. The rows behind nv are those of the damping, a diagonal. */
+LANE_INLINE size_t first_column_of(const constraint_system *s, size_t e)
+{
+    return e < s->nv ? s->first[e] : e - s->nv;
+}
+
 /* Subtracts L_vi times row v from the rows i of the ancestors of v, and multiplies row v by D^-1/2, in a tile of
  * columns from a on. */
 LANE_INLINE void eliminate_tile(const constraint_system *s, size_t v, size_t a, const int packs)
@@ -89,17 +133,31 @@ LANE_INLINE void eliminate_entry(const constraint_system *s, size_t v, size_t a)
     s->Q[v * s->k + a] = s->root[v] * x;
 }
 
+/* Eliminates row v in the tiles around its range, beside which its entries are zeros, or in packs if k is too short. */
+static void eliminate_row_range(const constraint_system *s, size_t v)
+{
+    enum { WIDTH = TILE * PACK };
+    const size_t first = s->first[v], end = s->end[v] > first ? s->end[v] : first;
+    const size_t width = (end - first + WIDTH - 1) / WIDTH * WIDTH, packed = (end + PACK - 1) / PACK * PACK;
+    if (width <= s->k) {
+        const size_t a = first + width <= s->k ? first : s->k - width;
+        for (size_t t = 0; t < width; t += WIDTH)
+            eliminate_tile(s, v, a + t, TILE);
+        return;
+    }
+    size_t a = first / PACK * PACK;
+    for (; a + PACK <= s->k && a < packed; a += PACK)
+        eliminate_tile(s, v, a, 1);
+    for (; a < end; a++)
+        eliminate_entry(s, v, a);
+}
+
 /* Replaces J^T by D^-1/2 L^-T J^T. */
 static void eliminate_rows(const constraint_system *s)
 {
     for (size_t v = s->nv; v-- > 0 && goes_on(s->mass.deadline, s->nv);) {
-        size_t a = 0;
-        for (; a + TILE * PACK <= s->k; a += TILE * PACK)
-            eliminate_tile(s, v, a, TILE);
-        for (; a + PACK <= s->k; a += PACK)
-            eliminate_tile(s, v, a, 1);
-        for (; a < s->k; a++)
-            eliminate_entry(s, v, a);
+        eliminate_row_range(s, v);
+        extend_range(s, v);
     }
 }
 
@@ -113,7 +171,7 @@ typedef struct column_pass {
 } column_pass;
 
 /* Subtracts column b times the entries of U from a tile of columns from a on, if the pass `subtracts`, and sets their
- * products with `column`. */
+ * products with `column`. Rows that are zero up to `column` change nothing. */
 LANE_INLINE void advance_tile(const constraint_system *s, const column_pass *p, size_t a, const int packs,
                               const bool subtracts)
 {
@@ -124,6 +182,7 @@ LANE_INLINE void advance_tile(const constraint_system *s, const column_pass *p, 
     }
     lane *row = s->Q;
     for (size_t e = 0; e < s->n; e++, row += s->k) {
+        if (first_column_of(s, e) > p->column) continue;
         const pack before = pack_of(row[p->b]), with = pack_of(row[p->column]);
         for (int t = 0; t < packs; t++) {
             pack x = pack_load(row + a + t * PACK);
@@ -141,6 +200,7 @@ LANE_INLINE void advance_column(const constraint_system *s, const column_pass *p
     lane  sum = lane_of(0);
     lane *row = s->Q;
     for (size_t e = 0; e < s->n; e++, row += s->k) {
+        if (first_column_of(s, e) > p->column) continue;
         if (subtracts) row[a] = sub_mul(row[a], p->U[a], row[p->b]);
         sum = add_mul(sum, row[p->column], row[a]);
     }
@@ -251,6 +311,7 @@ void LANE_NAME(constraint_factor)(const dyn_scene *scene, void *memory, const dy
     lane           *sizes = block_out(io->sizes, 0, 0), *rank = block_out(io->rank, 0, 0);
     const lane_mask positive = factor_mass(&s, block_out(io->singular, 0, 0));
     set_rows(&s);
+    find_ranges(&s);
     eliminate_rows(&s);
     measure_columns(&s, sizes);
     orthogonalise_columns(&s, sizes, rank);

@@ -12,12 +12,22 @@ typedef struct constraint_system {
     const dyn_model             *model;
     factor                       mass;
     lane                        *root, *Q, *U, *weight, *B, *T;
+    size_t                      *first, *end; /* [nv] row v of X is zero before column `first` and from `end` on */
 } constraint_system;
+
+/* Sets the arrays of the workspace, which the factors do not keep. */
+static inline void constraint_place_scratch(arena *a, const dyn_model *m, constraint_system *s)
+{
+    s->mass.tree = coordinate_tree_place(a, m);
+    s->first     = arena_take(a, (size_t)m->nv, sizeof *s->first);
+    s->end       = arena_take(a, (size_t)m->nv, sizeof *s->end);
+}
 
 static inline size_t constraint_size(const dyn_model *m)
 {
-    arena a = {0};
-    coordinate_tree_place(&a, m);
+    arena             a = {0};
+    constraint_system s;
+    constraint_place_scratch(&a, m, &s);
     return a.used;
 }
 
@@ -32,16 +42,15 @@ static inline void constraint_place(const dyn_scene *scene, void *memory, const 
     s->n       = io->damping > 0 ? io->nv + io->k : io->nv;
     s->coupled = (dyn_model){.nv = (int)io->nv, .dense = true};
     s->model   = io->dense ? &s->coupled : scene->model;
-    s->mass    = (factor){.tree       = coordinate_tree_place(&a, s->model),
-                          .deadline   = scene->deadline,
-                          .L          = block_out(io->L, 0, 0),
-                          .reciprocal = block_out(io->reciprocal, 0, 0)};
-    s->root    = block_out(io->root, 0, 0);
-    s->Q       = block_out(io->Q, 0, 0);
-    s->U       = block_out(io->U, 0, 0);
-    s->weight  = block_out(io->weight, 0, 0);
-    s->B       = block_out(io->B, 0, 0);
-    s->T       = block_out(io->T, 0, 0);
+    s->mass    = (factor){
+           .deadline = scene->deadline, .L = block_out(io->L, 0, 0), .reciprocal = block_out(io->reciprocal, 0, 0)};
+    constraint_place_scratch(&a, s->model, s);
+    s->root   = block_out(io->root, 0, 0);
+    s->Q      = block_out(io->Q, 0, 0);
+    s->U      = block_out(io->U, 0, 0);
+    s->weight = block_out(io->weight, 0, 0);
+    s->B      = block_out(io->B, 0, 0);
+    s->T      = block_out(io->T, 0, 0);
     for (size_t v = 0; io->dense && v < s->nv; v++)
         s->mass.tree.body[v] = 0;
     coordinate_tree_prepare(s->model, &s->mass.tree);

@@ -49,6 +49,23 @@ dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, siz
     return b;
 }
 
+void dyn_contact_list_entries(const dyn_contact *contact, size_t entry[DYN_MAX_HELD_AXES])
+{
+    for (size_t i = 0, a = 0; i < contact->n; i++)
+        for (size_t j = 0; j < contact->frame[i].n; j++)
+            entry[a++] = i * DYN_FRAME_AXES + (size_t)contact->frame[i].axis[j];
+}
+
+void dyn_contact_spread(const dyn_contact *contact, size_t W, const double *along, double factor, double *to)
+{
+    size_t entry[DYN_MAX_HELD_AXES];
+    memset(to, 0, contact->n * DYN_FRAME_AXES * W * sizeof *to);
+    dyn_contact_list_entries(contact, entry);
+    for (size_t a = 0; a < contact->k; a++)
+        for (size_t lane = 0; lane < W; lane++)
+            to[entry[a] * W + lane] = factor * along[a * W + lane];
+}
+
 /* The acceleration by which velocities of rounding size are judged, m/s^2. */
 static double gravity_of(const dyn_scene *scene)
 {
@@ -196,13 +213,13 @@ void dyn_contact_add_change(const dyn_contact_block *b, size_t lane, double *x)
 
 void dyn_contact_put_wrenches(const dyn_contact_block *b, size_t lane, double *wrenches)
 {
-    const dyn_held_frame *frame = b->contact->frame;
-    size_t                W = b->W, a = 0;
+    const size_t W = b->W;
+    size_t       entry[DYN_MAX_HELD_AXES];
     for (size_t i = 0; i < b->contact->n * DYN_FRAME_AXES; i++)
         wrenches[i * W + lane] = 0;
-    for (size_t i = 0; i < b->contact->n; i++)
-        for (size_t j = 0; j < frame[i].n; j++, a++)
-            wrenches[(i * DYN_FRAME_AXES + (size_t)frame[i].axis[j]) * W + lane] = b->efforts[a * W + lane];
+    dyn_contact_list_entries(b->contact, entry);
+    for (size_t a = 0; a < b->contact->k; a++)
+        wrenches[entry[a] * W + lane] = b->efforts[a * W + lane];
 }
 
 /* --- one lane ----------------------------------------------------------------------------------------------------- */
@@ -224,13 +241,9 @@ static void decouple_driven(const dyn_contact_block *b, const bool *driven)
 
 bool dyn_contact_solve(dyn_contact_block *b, const bool *driven, size_t lane)
 {
-    dyn_task *t  = &b->task;
-    size_t    nv = b->nv, W = b->W;
+    dyn_task *t = &b->task;
     if (!dyn_may_continue(b->contact->deadline)) return false;
-    for (size_t i = 0; i < nv * nv; i++)
-        t->M[i] = b->M[i * W + lane];
-    for (size_t a = 0; a < t->k; a++)
-        dyn_task_set_row(t, a, b->J + a * nv * W + lane, W, 0);
+    dyn_task_take_lane(t, b->M, b->J, b->W, lane);
     decouple_driven(b, driven);
     t->damping = sqrt(b->damping);
     return dyn_task_solve(t) == DYN_TASK_DONE;
@@ -253,14 +266,14 @@ void dyn_contact_put_residual(const dyn_contact_block *b, double damping, const 
 
 void dyn_contact_subtract_efforts(const dyn_contact_block *b, const double *wrenches, size_t lane, double *tau)
 {
-    const dyn_held_frame *frame = b->contact->frame;
-    size_t                W = b->W, a = 0;
-    for (size_t i = 0; i < b->contact->n; i++)
-        for (size_t j = 0; j < frame[i].n; j++, a++) {
-            double along = wrenches[(i * DYN_FRAME_AXES + (size_t)frame[i].axis[j]) * W + lane];
-            for (size_t v = 0; v < b->nv; v++)
-                tau[v * W + lane] -= b->J[(a * b->nv + v) * W + lane] * along;
-        }
+    const size_t W = b->W;
+    size_t       entry[DYN_MAX_HELD_AXES];
+    dyn_contact_list_entries(b->contact, entry);
+    for (size_t a = 0; a < b->contact->k; a++) {
+        const double along = wrenches[entry[a] * W + lane];
+        for (size_t v = 0; v < b->nv; v++)
+            tau[v * W + lane] -= b->J[(a * b->nv + v) * W + lane] * along;
+    }
 }
 
 void dyn_contact_pad(const dyn_contact_block *b, size_t live, size_t entries, double *values)

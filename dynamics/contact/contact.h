@@ -73,6 +73,13 @@ typedef struct dyn_contact_block {
 size_t            dyn_contact_entries(size_t nv, const dyn_contact *contact);
 dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, size_t W, double *lanes);
 
+/* Lists the places of the k held directions among the n x 6 numbers of the frames' wrenches. */
+void dyn_contact_list_entries(const dyn_contact *contact, size_t entry[DYN_MAX_HELD_AXES]);
+
+/* Writes `factor` times the numbers `along` the held directions (k, in lanes of width W) to `to` (n x 6 in lanes), with
+ * zeros along axes that are not held. */
+void dyn_contact_spread(const dyn_contact *contact, size_t W, const double *along, double factor, double *to);
+
 /* Finds J, Jdot qd, sizes and M of all lanes. */
 void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *states);
 
@@ -110,8 +117,9 @@ void dyn_contact_put_wrenches(const dyn_contact_block *b, size_t lane, double *w
 /* --- one lane ----------------------------------------------------------------------------------------------------- */
 
 /* Finds the task-space inertia Lambda and the dynamically consistent inverse Jbar of J in one lane by LAPACK, with the
- * singular values of L^-1 J^T, in b->task. `driven` as of dyn_contact_set_driven. Returns false if numbers are not
- * finite or M is not positive definite, and after the deadline. */
+ * singular values and vectors of L^-1 J^T, in b->task: the friction of joints at rest (friction_rows.h) needs the
+ * vectors. `driven` as of dyn_contact_set_driven. Returns false if numbers are not finite or M is not positive
+ * definite, and after the deadline. */
 bool dyn_contact_solve(dyn_contact_block *b, const bool *driven, size_t lane);
 
 /* Adds J x of one lane to `to` (k entries): to[a] += sum_v J_av x_v. If x is NULL, `to` does not change. */

@@ -55,15 +55,12 @@ double dyn_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, dou
     return axis < 3 ? fmax(linear, reach * angular) : fmax(angular, linear / reach);
 }
 
-void dyn_task_set_row(dyn_task *task, size_t a, const double *row, size_t W, double scale)
+void dyn_task_take_lane(dyn_task *task, const double *mass_matrix, const double *J, size_t W, size_t lane)
 {
-    double *to = task->X + task->nv * a, least = isfinite(scale) ? DYN_STILL * scale : -1;
-    bool    still = true;
-    for (size_t v = 0; v < task->nv; v++) {
-        to[v] = row[v * W];
-        still = still && fabs(to[v]) <= least;
-    }
-    if (still) memset(to, 0, task->nv * sizeof *to);
+    for (size_t i = 0; i < task->nv * task->nv; i++)
+        task->M[i] = mass_matrix[i * W + lane];
+    for (size_t i = 0; i < task->k * task->nv; i++)
+        task->X[i] = J[i * W + lane];
 }
 
 static bool finite_all(const double *a, size_t n)

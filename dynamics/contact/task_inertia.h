@@ -8,7 +8,8 @@
  *
  * If the rank of J is less than k and damping is zero, the inverse does not exist: a singular value below 1e-8 of the
  * largest counts as zero. A `redundant` task, that of contacts, finds the dependent directions by the rule of
- * dynamics/held_directions.h, and uses the pseudoinverse of the rank that remains. It yields solutions of least norm.
+ * dynamics/held_directions.h, and uses the pseudoinverse of the rank that remains. The solutions then have the least
+ * norm.
  */
 #pragma once
 #include <stdbool.h>
@@ -25,7 +26,7 @@ typedef struct dyn_task {
     double *S;         /* k: singular values, decreasing */
     double *Vt;        /* k x k: V^T */
     double *Lambda;    /* k x k */
-    /* Of a redundant task, from G = J M^-1 J^T + damping^2 = L D L^T without dependent directions: L^T above the
+    /* With a redundant task: from G = J M^-1 J^T + damping^2 = L D L^T without dependent directions: L^T above the
      * diagonal, D on it; rows of dependent directions are zero. */
     double *LD;    /* k x k */
     double *basis; /* (nv + k) x k: scratch */
@@ -49,9 +50,8 @@ void   dyn_task_lay_out(dyn_task *task, double *room); /* the caller sets task->
  * joint. */
 double dyn_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, double reach);
 
-/* Copies a row of the Jacobian (entries W apart) to column a of X; writes zeros if the row is negligible beside
- * `scale`. */
-void dyn_task_set_row(dyn_task *task, size_t a, const double *row, size_t W, double scale);
+/* Copies one lane of a mass matrix (nv x nv) and of a Jacobian (k x nv), both in lanes of width W, to M and X. */
+void dyn_task_take_lane(dyn_task *task, const double *mass_matrix, const double *J, size_t W, size_t lane);
 
 dyn_task_status dyn_task_solve(dyn_task *task);
 

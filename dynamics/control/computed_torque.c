@@ -38,9 +38,11 @@ static void find_passive(const dyn_controller_input *c, double *qdd)
 static void computed_torque(const dyn_controller_input *c, double *tau)
 {
     dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->work, .tau = tau};
-    for (size_t i = 0; i < c->nv * c->W; i++)
-        c->work[i] =
-            c->reference[2][i] + c->gains[1][i / c->W] * c->error[1][i] + c->gains[0][i / c->W] * c->error[0][i];
+    for (size_t i = 0; i < c->nv * c->W; i++) {
+        const size_t v = i / c->W;
+        c->work[i] = c->reference[2][i] + c->gains[DYN_KD][v] * c->error[1][i] + c->gains[DYN_KP][v] * c->error[0][i];
+        if (c->integral) c->work[i] += c->gains[DYN_KI][v] * c->integral[i];
+    }
     if (c->actuated) find_passive(c, c->work);
     dyn_scene  scene  = *c->scene;
     const bool loaded = c->contact && scene.model->has_load && scene.terms & DYN_FRICTION;

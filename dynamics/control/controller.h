@@ -1,8 +1,12 @@
 /* controller.h - computes the efforts of controllers that drive a simulated robot along a reference r(t).
  *
- *     pd_gravity tau = kp (r - q) + kd (r' - q') + g(q)
- *     computed_torque tau = inverse dynamics of r'' + kd (r' - q') + kp (r - q)
+ *     pid tau = u with the feedback u = kp (r - q) + kd (r' - q') + ki z
+ *     pd_gravity tau = u + g(q)
+ *     computed_torque tau = inverse dynamics of r'' + u
+ *     pd_feed_forward tau = u + inverse dynamics of (r, r', r'')
  *     hua for robots with elastic joints; motors follow what the joints need (hua_torques.h)
+ *
+ * z is the integral of r - q; the caller integrates it. Without gains ki the term is left out.
  *
  * Efforts act on actuated coordinates only (actuation.h); all others are zero. For a robot with passive coordinates p
  * and actuated coordinates a, computed_torque is collocated partial feedback linearization (Spong 1994):
@@ -24,6 +28,8 @@
 #pragma once
 #include "dynamics/contact/contact.h"
 
+typedef enum dyn_gain { DYN_KP, DYN_KD, DYN_KI, DYN_GAINS } dyn_gain;
+
 /* The input of a controller, in lanes: W states side by side. */
 typedef struct dyn_controller_input {
     const dyn_kernels *kernels;
@@ -43,9 +49,12 @@ typedef struct dyn_controller_input {
     double            *contact_wrenches; /* 6 per held frame: work; NULL if `contact` is NULL */
     double            *singular;         /* 1: body with a singular pivot, or -1 (dyn_forward_dynamics) */
     const double      *q, *qd;
-    const double      *gains[2];     /* [nv] kp, kd, not in lanes */
+    const double      *gains[DYN_GAINS]; /* [nv] not in lanes; those of DYN_KI are NULL if there are none */
+    const int         *position;         /* [nv] index in q of the coordinate; -1: the joint has a quaternion */
+    size_t             nq;
     double            *reference[3]; /* nv: reference r, r', r'' */
     double            *error[2];     /* nv: tracking errors r - q, r' - q' */
+    const double      *integral;     /* nv: z; NULL without gains ki */
     const void        *options;      /* the controller's own, such as dyn_hua_options; NULL: it has none */
     const double      *state;        /* the controller's own state; `state_rate` is its rate */
     double            *state_rate;
@@ -59,6 +68,7 @@ typedef struct dyn_controller {
     bool        has_no_load;    /* true: only for friction that does not depend on the load: its equations are linear in
                                  * the accelerations */
     bool compensates_friction;  /* true: the efforts contain the friction by the sign of q' */
+    bool rigid;                 /* true: only for robots without elastic joints and without loops */
     /* Doubles per state of `work` (NULL: 2 nv), and of the controller's own state, which is integrated with the robot's
      * (NULL: none). */
     size_t (*entries)(const dyn_model *model);
@@ -69,7 +79,16 @@ typedef struct dyn_controller {
     void (*start)(const dyn_controller_input *c, double *tau, double *state);
 } dyn_controller;
 
-extern const dyn_controller dyn_controller_pd_gravity, dyn_controller_computed_torque, dyn_controller_hua;
+extern const dyn_controller dyn_controller_pid, dyn_controller_pd_gravity, dyn_controller_computed_torque,
+    dyn_controller_pd_feed_forward, dyn_controller_hua;
+
+/* Returns u, the feedback of the errors, of entry `i` of an array of nv in lanes. */
+static inline double dyn_controller_feedback(const dyn_controller_input *c, size_t i)
+{
+    const size_t v = i / c->W;
+    const double u = c->gains[DYN_KP][v] * c->error[0][i] + c->gains[DYN_KD][v] * c->error[1][i];
+    return c->integral ? u + c->gains[DYN_KI][v] * c->integral[i] : u;
+}
 
 size_t dyn_controller_entries(const dyn_controller *controller, const dyn_model *model);
 size_t dyn_controller_states(const dyn_controller *controller, const dyn_model *model); /* 0 if `controller` is NULL */

@@ -57,7 +57,7 @@ static void pd_gravity(const dyn_controller_input *c, double *tau)
     if (c->actuated) move_to_motors(c, c->work);
     if (c->contact) subtract_contacts(c, c->work);
     for (size_t i = 0; i < c->nv * c->W; i++)
-        tau[i] = c->gains[0][i / c->W] * c->error[0][i] + c->gains[1][i / c->W] * c->error[1][i] + c->work[i];
+        tau[i] = dyn_controller_feedback(c, i) + c->work[i];
 }
 
 const dyn_controller dyn_controller_pd_gravity = {.name = "pd_gravity", .torques = pd_gravity};

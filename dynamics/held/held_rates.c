@@ -274,13 +274,14 @@ static void put_wrench_column(const dyn_held_rates *r, const dyn_held_columns *c
 {
     const dyn_held_choice *c = r->block->choice;
     const size_t           W = r->block->W, n = columns->n;
-    for (size_t i = 0, a = 0; i < c->contact->n; i++)
-        for (size_t j = 0; j < c->contact->frame[i].n; j++, a++) {
-            const size_t axis = (size_t)c->contact->frame[i].axis[j];
-            add_lever(r, levers + (i * r->block->nv * 6 + axis) * W, l + a * W, n, columns->tau + column * W);
-            if (columns->wrenches)
-                memcpy(columns->wrenches + ((6 * i + axis) * n + column) * W, l + a * W, W * sizeof *l);
-        }
+    size_t                 entry[DYN_MAX_HELD_AXES];
+    dyn_contact_list_entries(c->contact, entry);
+    for (size_t a = 0; a < c->contact->k; a++) {
+        const size_t frame = entry[a] / DYN_FRAME_AXES, axis = entry[a] % DYN_FRAME_AXES;
+        add_lever(r, levers + (frame * r->block->nv * DYN_FRAME_AXES + axis) * W, l + a * W, n,
+                  columns->tau + column * W);
+        if (columns->wrenches) memcpy(columns->wrenches + (entry[a] * n + column) * W, l + a * W, W * sizeof *l);
+    }
     for (size_t u = 0; u < c->n_passive; u++)
         memset(columns->tau + (c->passive[u] * n + column) * W, 0, W * sizeof *columns->tau);
 }

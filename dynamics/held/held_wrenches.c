@@ -253,11 +253,10 @@ void dyn_held_put_wrenches(const dyn_held_block *b, double *wrenches)
 {
     const dyn_held_choice *c = b->choice;
     const size_t           W = b->W;
+    size_t                 entry[DYN_MAX_HELD_AXES];
     memset(wrenches, 0, c->contact->n * DYN_FRAME_AXES * W * sizeof *wrenches);
-    for (size_t i = 0, a = 0; i < c->contact->n; i++)
-        for (size_t j = 0; j < c->contact->frame[i].n; j++, a++) {
-            double *to = wrenches + (i * DYN_FRAME_AXES + (size_t)c->contact->frame[i].axis[j]) * W;
-            for (size_t lane = 0; lane < W; lane++)
-                to[lane] = c->root[a] * b->x[a * W + lane];
-        }
+    dyn_contact_list_entries(c->contact, entry);
+    for (size_t a = 0; a < c->contact->k; a++)
+        for (size_t lane = 0; lane < W; lane++)
+            wrenches[entry[a] * W + lane] = c->root[a] * b->x[a * W + lane];
 }

@@ -14,7 +14,10 @@
  *     |J qdd + J' qd|_a <= DYN_HELD_MOTION s_a,  |tau_0U - A l|_u <= DYN_HELD_MOTION s_u,
  *
  * with s_a = A + V + sum_v |J_av qdd_v| (dynamics/held_directions.h), and s_u of the efforts: the weight of the robot,
- * times a length for moments, plus the s of the rows on which u depends times their factors. */
+ * times a length for moments, plus the s of the rows on which u depends times their factors.
+ *
+ * Forward dynamics, where the accelerations follow from given efforts, is solved by dynamics/contact/contact.h instead:
+ * there the mass matrix decides the wrenches. */
 #pragma once
 #include "dynamics/contact/contact.h"
 #include "least_norm.h"

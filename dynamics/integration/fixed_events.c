@@ -100,13 +100,15 @@ static double attempt(const division *d, double h)
     return least_advance(d, part_rates(d));
 }
 
-/* Integrates up to the first instant within `left` at which a joint has turned, by the Illinois method. `last` is the
- * least_advance after all of `left`, negative. Returns the time that has passed. */
-static double attempt_to_stop(const division *d, double left, double last)
+/* Integrates up to the first instant within `left` at which a joint has turned, by the Illinois method, or over
+ * `shortest` if that is longer. `last` is the least_advance after all of `left`, negative. Returns the time that has
+ * passed. */
+static double attempt_to_stop(const division *d, double left, double last, double shortest)
 {
     store(d->ode, d->ode->fixed_events->part, true);
-    double low = 0, high = left, at_low = fmax(least_advance(d, part_rates(d)), 0), at_high = last, passed = left;
+    double low = 0, high = left, at_low = fmax(least_advance(d, part_rates(d)), 0), at_high = last, passed = 0;
     for (int i = 0; i < TRIALS && high - low > LOCATED * left && (low > 0 || high > AT_ONCE * left); i++) {
+        if (high <= shortest || !dyn_may_continue(d->ode->deadline)) break;
         const bool   halve = !(at_low > 0);
         const double h     = halve ? 0.5 * (low + high) : low + (high - low) * at_low / (at_low - at_high);
         const double rate  = attempt(d, h);
@@ -122,20 +124,24 @@ static double attempt_to_stop(const division *d, double left, double last)
             if (-rate <= fmax(LOCATED * -last, DYN_TURNED_RATE)) return h;
         }
     }
+    high = fmin(fmax(high, shortest), left);
     if (passed != high) attempt(d, high);
     return high;
 }
 
-/* Integrates from the start of the step over h, part by part. `rate` is least_advance after the undivided step. */
+/* Integrates from the start of the step over h, part by part. `rate` is least_advance after the undivided step. Parts
+ * are at least h / STOPS long after STOPS of them: joints near a dead point, which turn again at once, would divide the
+ * step without end. */
 static void divide(division *d, double h, double rate)
 {
     dyn_ode *ode  = d->ode;
     double   left = h;
     store(ode, ode->fixed_events->start, true);
     store(ode, ode->fixed_events->part, false);
-    for (int stops = 0; rate < -DYN_TURNED_RATE; stops++) {
-        const double passed = attempt_to_stop(d, left, rate);
-        const bool   stay   = stops >= STOPS || passed <= AT_ONCE * left;
+    for (int stops = 0; rate < -DYN_TURNED_RATE && dyn_may_continue(ode->deadline); stops++) {
+        const double shortest = stops < STOPS ? 0 : h / STOPS;
+        const double passed   = attempt_to_stop(d, left, rate, shortest);
+        const bool   stay     = stops >= STOPS || passed <= AT_ONCE * left;
         d->time += passed;
         left -= passed;
         ode->functions->stop(ode->system, d->time, d->lane, part_rates(d), stay);

@@ -39,6 +39,8 @@ dyn_integration dyn_integrate_fixed(dyn_ode *ode, dyn_interval interval, dyn_fix
         if (ode->steps % (1 + CHECK / ode->nv) == 0 && !dyn_may_continue(ode->deadline))
             return (dyn_integration){DYN_INTEGRATION_LATE, t};
         take_step(ode, t, h, step);
+        if (ode->n_events > 0 && !dyn_may_continue(ode->deadline)) /* within the parts of a step, too */
+            return (dyn_integration){DYN_INTEGRATION_LATE, t};
         if (!ode->functions->may_continue(ode->system)) return (dyn_integration){DYN_INTEGRATION_FAULTY, t};
     }
     dyn_ode_observe(ode, interval.to, ode->y);

@@ -232,6 +232,18 @@ void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, siz
     if (io->momentum_matrix) times_G(c, 6, c->jacobian_work[1], io->momentum_matrix);
 }
 
+/* The rows are those of the tree at the motion of all coordinates. */
+void dyn_loop_energy_regressor(const dyn_scene *scene, void *ws, const dyn_energy_regressor *io, size_t blocks)
+{
+    (void)blocks; /* always 1 */
+    dyn_loop_workspace  *c     = ws;
+    dyn_energy_regressor inner = *io;
+    dyn_loop_find_velocities(c, io->qd);
+    inner.q  = c->q;
+    inner.qd = c->qd;
+    c->tree->energy_regressor(scene, c->workspace, &inner, 1);
+}
+
 /* The rate of the momentum matrix is A' G + A G', with the momentum matrix A of the tree. The derivatives by the state
  * are those of trees alone, and must be NULL. */
 void dyn_loop_centroidal(const dyn_scene *scene, void *ws, const dyn_centroidal *io, size_t blocks)

@@ -122,6 +122,7 @@ dyn_kernels dyn_loop_kernels(const dyn_kernels *tree)
         .kinematics          = dyn_loop_kinematics,
         .energy              = dyn_loop_energy,
         .centroidal          = dyn_loop_centroidal,
+        .energy_regressor    = dyn_loop_energy_regressor,
         .torque_derivative   = dyn_loop_torque_derivative,
         .sensitivity         = dyn_loop_sensitivity,
         .forward_sensitivity = dyn_loop_forward_sensitivity,

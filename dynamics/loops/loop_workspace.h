@@ -3,6 +3,7 @@
  * loop_kernels.h; n is the number of loops. A size such as nvt x nv is that of one state (W, nv, ... below). */
 #pragma once
 #include "dynamics/centroidal.h"
+#include "dynamics/energy_regressor.h"
 #include "loop_kernels.h"
 #include "closure.h"
 #include "continuation.h"
@@ -153,6 +154,7 @@ void dyn_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t 
 void dyn_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks);
 void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks);
 void dyn_loop_centroidal(const dyn_scene *scene, void *ws, const dyn_centroidal *io, size_t blocks);
+void dyn_loop_energy_regressor(const dyn_scene *scene, void *ws, const dyn_energy_regressor *io, size_t blocks);
 void dyn_loop_constraint_factor(const dyn_scene *scene, void *ws, const dyn_constraint_factor *io, size_t blocks);
 void dyn_loop_constraint_solution(const dyn_scene *scene, void *ws, const dyn_constraint_solution *io, size_t blocks);
 void dyn_loop_constraint_inertia(const dyn_scene *scene, void *ws, const dyn_constraint_inertia *io, size_t blocks);

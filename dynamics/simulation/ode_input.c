@@ -4,6 +4,12 @@
 #include "ode_prescribed.h"
 #include <string.h>
 
+size_t dyn_ode_input_states(const dyn_simulation *s)
+{
+    const dyn_actuator_input *d = &s->input;
+    return dyn_controller_states(d->controller, s->mechanism.tree) + (d->gains[DYN_KI] ? s->mechanism.nv : 0);
+}
+
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
 /* Takes the contact block with which a controller finds the wrenches on held frames. */
@@ -33,7 +39,7 @@ bool dyn_ode_input_open(dyn_memory memory, dyn_robot_ode *ode)
     if (d->controller)
         ode->controller_work =
             dyn_take_zeroed(memory, dyn_controller_entries(d->controller, ode->s->mechanism.tree) * ode->W, &room);
-    return room && (!d->controller || open_contact(memory, ode));
+    return room && (!d->controller || (open_contact(memory, ode) && dyn_ode_sampling_open(memory, ode)));
 }
 
 /* --- controllers ------------------------------------------------------------------------------------------------ */
@@ -51,6 +57,12 @@ static void find_errors(dyn_robot_ode *ode, double t, const double *qd)
             ode->error[1][i] = ode->reference[1][i] - qd[i];
         }
     }
+}
+
+/* Returns the place of the integrals behind the velocities of y, or behind the accelerations of its rate. */
+static size_t integrals_at(const dyn_robot_ode *ode)
+{
+    return (ode->state.nv + dyn_controller_states(ode->s->input.controller, ode->s->mechanism.tree)) * ode->W;
 }
 
 /* Returns the input of the controller at time t. The controller's own state follows q' in y. */
@@ -80,9 +92,12 @@ static dyn_controller_input controller_input(dyn_robot_ode *ode, double t, const
         .singular         = ode->singular,
         .q                = ode->q,
         .qd               = qd,
-        .gains            = {d->gains[0], d->gains[1]},
+        .gains            = {d->gains[DYN_KP], d->gains[DYN_KD], d->gains[DYN_KI]},
+        .position         = d->position,
+        .nq               = ode->state.nq,
         .reference        = {ode->reference[0], ode->reference[1], ode->reference[2]},
         .error            = {ode->error[0], ode->error[1]},
+        .integral         = d->gains[DYN_KI] ? qd + integrals_at(ode) : NULL,
         .options          = d->options,
         .state            = qd + nv * W,
         .state_rate       = rate + nv * W,
@@ -94,6 +109,7 @@ void dyn_ode_input_start(dyn_robot_ode *ode)
 {
     const dyn_controller *controller = ode->s->input.controller;
     size_t                nq = ode->state.nq, nv = ode->state.nv, W = ode->W;
+    if (ode->sampling) dyn_ode_sampling_start(ode);
     if (!controller || !controller->start) return;
     memcpy(ode->q, ode->state.y, nq * W * sizeof *ode->q);
     dyn_controller_input c = controller_input(ode, 0, ode->state.y + nq * W, ode->state.stage_rate[0] + nq * W);
@@ -143,20 +159,43 @@ static void bound_motor(dyn_robot_ode *ode, const dyn_motor_limit *motor, const 
     }
 }
 
+/* The integrals of the errors, z' = r - q, stay as they are while the effort is clipped and would grow with them. */
+static void integrate_errors(const dyn_robot_ode *ode, double *rate)
+{
+    const dyn_actuator_input *d  = &ode->s->input;
+    double                   *to = rate + integrals_at(ode);
+    const size_t              W  = ode->W;
+    for (size_t i = 0; d->gains[DYN_KI] && i < ode->state.nv * W; i++) {
+        const bool driven = d->position[i / W] >= 0 && (!d->actuated || d->actuated[i / W]);
+        const bool winds  = ode->tau[i] != ode->unclipped[i] && ode->unclipped[i] * ode->error[0][i] > 0;
+        to[i]             = driven && !winds ? ode->error[0][i] : 0;
+    }
+}
+
+void dyn_ode_input_control(dyn_robot_ode *ode, double t, const double *qd, double *rate)
+{
+    const dyn_actuator_input *d = &ode->s->input;
+    dyn_controller_input      c = controller_input(ode, t, qd, rate);
+    d->controller->torques(&c, ode->tau);
+    if (d->controller->compensates_friction && d->knows_friction) dyn_ode_friction_compensate(ode, qd);
+    bound_efforts(ode, qd);
+    for (size_t k = 0; d->clip && k < d->n_motor_limits; k++)
+        bound_motor(ode, &d->motor_limit[k], qd);
+    integrate_errors(ode, rate);
+}
+
 void dyn_ode_input_apply(dyn_robot_ode *ode, double t, const double *qd, double *rate)
 {
     const dyn_actuator_input *d                      = &ode->s->input;
     double *const             tau[DYN_SIGNAL_ORDERS] = {ode->tau};
     if (!d->signal) return; /* the efforts are zero from the start */
-    if (d->controller) {
-        dyn_controller_input c = controller_input(ode, t, qd, rate);
-        d->controller->torques(&c, ode->tau);
-        if (d->controller->compensates_friction) dyn_ode_friction_compensate(ode, qd);
-        bound_efforts(ode, qd);
-        for (size_t k = 0; d->clip && k < d->n_motor_limits; k++)
-            bound_motor(ode, &d->motor_limit[k], qd);
-        return;
+    if (d->controller && ode->sampling) {
+        find_errors(ode, t, qd);
+        dyn_ode_sampling_apply(ode, rate);
+    } else if (d->controller) {
+        dyn_ode_input_control(ode, t, qd, rate);
+    } else {
+        dyn_signal_at(d->signal, ode->W, ode->row, (dyn_moment){t, ode->interval_time}, 1, tau);
+        memcpy(ode->unclipped, ode->tau, ode->state.nv * ode->W * sizeof *ode->tau);
     }
-    dyn_signal_at(d->signal, ode->W, ode->row, (dyn_moment){t, ode->interval_time}, 1, tau);
-    memcpy(ode->unclipped, ode->tau, ode->state.nv * ode->W * sizeof *ode->tau);
 }

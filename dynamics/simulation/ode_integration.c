@@ -1,5 +1,6 @@
 /* ode_integration.c - gives the equations of a simulation to an integrator (ode_integration.h). */
 #include "ode_integration.h"
+#include "ode_input.h"
 #include "ode_stiction.h"
 #include "stiction_events.h"
 
@@ -98,7 +99,7 @@ bool dyn_ode_integration_open(dyn_memory memory, dyn_robot_ode *ode)
     const dyn_simulation *s           = ode->s;
     const dyn_mechanism  *m           = &s->mechanism;
     const size_t          n           = dyn_ode_stiction_count(ode);
-    const size_t          controllers = dyn_controller_states(s->input.controller, m->tree);
+    const size_t          controllers = dyn_ode_input_states(s);
     ode->state                        = (dyn_ode){
                                .functions       = &functions,
                                .system          = ode,

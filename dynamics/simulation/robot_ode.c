@@ -74,9 +74,10 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
     ode->kernels                     = s->kernels;
     ode->W                           = (size_t)ode->kernels->lanes;
     ode->state.deadline              = deadline;
-    ode->controller_scene.model      = s->mechanism.tree;
+    ode->controller_scene.model      = s->input.knows_payload ? s->scene->model : s->mechanism.tree;
     ode->controller_scene.n_wrenches = 0;
-    ode->wrench_scene.terms          = 0;
+    if (!s->input.knows_friction) ode->controller_scene.terms &= ~(unsigned)DYN_FRICTION;
+    ode->wrench_scene.terms = 0;
     memset(ode->wrench_scene.gravity, 0, sizeof ode->wrench_scene.gravity);
     if (!dyn_ode_stiction_open(memory, ode) || !dyn_ode_friction_open(memory, ode)) return false;
     if (s->mechanism.loops && !open_loops(memory, ode, &room)) return false;
@@ -95,19 +96,9 @@ void dyn_robot_ode_renew_scene(dyn_robot_ode *ode)
 {
     const dyn_scene *scene = ode->s->scene;
     memcpy(ode->controller_scene.gravity, scene->gravity, sizeof scene->gravity);
+    if (ode->s->input.knows_payload) ode->controller_scene.model = scene->model;
     ode->wrench_scene.model = scene->model;
     dyn_ode_friction_renew(ode);
-}
-
-size_t dyn_robot_ode_distinct_lanes(const dyn_robot_ode *ode)
-{
-    if (ode->state.alone > 0) return ode->state.alone;
-    return ode->s->integrator->lanes == DYN_LANES_STATES ? ode->W : ode->state.rows;
-}
-
-size_t dyn_robot_ode_first_lane(const dyn_robot_ode *ode)
-{
-    return ode->state.alone > 0 ? ode->state.alone - 1 : 0;
 }
 
 /* --- positions ---------------------------------------------------------------------------------------------------- */
@@ -203,8 +194,9 @@ void dyn_robot_ode_start(dyn_robot_ode *ode)
     if (ode->contact) dyn_ode_contact_start(ode);
     dyn_robot_ode_finish_step(ode, 0, ode->state.y, W, W);
     set_wrenches(ode, 0);
+    if (ode->stiction) dyn_stiction_events_set_sides(ode);
     dyn_ode_input_start(ode);
-    if (ode->stiction) dyn_stiction_events_start(ode);
+    if (ode->stiction) dyn_stiction_events_restart(ode, 0);
 }
 
 /* --- work ------------------------------------------------------------------------------------------------------- */
@@ -330,10 +322,11 @@ static void accelerate_robot(dyn_robot_ode *ode, dyn_forward_dynamics *io)
         ode->kernels->forward_dynamics(dyn_ode_friction_scene(ode), ode->workspace, io, 1);
 }
 
-void dyn_robot_ode_rate(dyn_robot_ode *ode, double t, const double *y, double *rate)
+/* Prepares calls of `kernels` at y, in which the prescribed coordinates have their motion. Sets *closed to false if
+ * loops of a lane do not close. Returns the velocities. */
+static const double *prepare_state(dyn_robot_ode *ode, double t, const double *y, bool *closed)
 {
-    size_t W = ode->W, nq = ode->s->mechanism.nq;
-    y                = dyn_ode_prescribed_state(ode, t, y);
+    const size_t  W = ode->W, nq = ode->s->mechanism.nq;
     const double *qd = y + nq * W;
     memcpy(ode->q, y, nq * W * sizeof *ode->q);
     dyn_robot_ode_normalize(ode, ode->q, W, W);
@@ -341,8 +334,26 @@ void dyn_robot_ode_rate(dyn_robot_ode *ode, double t, const double *y, double *r
     for (size_t l = 0; ode->loops && l < W; l++)
         is_in_range(ode, y, t, l);
     freeze(ode, ode->q);
-    bool closed = dyn_robot_ode_close_loops(ode, t, ode->q);
+    *closed = dyn_robot_ode_close_loops(ode, t, ode->q);
     set_wrenches(ode, t);
+    return qd;
+}
+
+void dyn_robot_ode_control(dyn_robot_ode *ode, double t, const double *y, double *rate)
+{
+    bool closed      = true;
+    y                = dyn_ode_prescribed_state(ode, t, y);
+    const double *qd = prepare_state(ode, t, y, &closed);
+    dyn_ode_input_control(ode, t, qd, rate + ode->state.nq * ode->W);
+    note_singular(ode, y, t);
+}
+
+void dyn_robot_ode_rate(dyn_robot_ode *ode, double t, const double *y, double *rate)
+{
+    size_t W = ode->W, nq = ode->s->mechanism.nq;
+    bool   closed    = true;
+    y                = dyn_ode_prescribed_state(ode, t, y);
+    const double *qd = prepare_state(ode, t, y, &closed);
     dyn_ode_input_apply(ode, t, qd, rate + nq * W);
     if (ode->s->input.controller) note_singular(ode, y, t);
     dyn_forward_dynamics io = {.q        = ode->q,

@@ -1,6 +1,7 @@
 /* robot_ode.h - declares the ordinary differential equations of simulations of a robot, with
  *
- *     y = [q; q'; state of the controller; friction load of joints that can stick (ode_stiction.h); works].
+ *     y = [q; q'; state of the controller; integrals of its errors; friction load of joints that can stick
+ * (ode_stiction.h); works].
  *
  * Quaternions are integrated as four numbers, q' = 1/2 q (w, 0), and normalized after every step, which keeps the order
  * of the method (Hairer, Lubich & Wanner 2006, IV.4). */
@@ -13,6 +14,7 @@ typedef struct dyn_ode_contact    dyn_ode_contact;    /* defined in ode_contact.
 typedef struct dyn_ode_stiction   dyn_ode_stiction;   /* defined in ode_stiction.h */
 typedef struct dyn_ode_friction   dyn_ode_friction;   /* defined in ode_friction.h */
 typedef struct dyn_ode_prescribed dyn_ode_prescribed; /* defined in ode_prescribed.c */
+typedef struct dyn_ode_sampling   dyn_ode_sampling;   /* defined in ode_sampling.c */
 
 /* A function of the caller that sees states during a simulation. */
 typedef struct dyn_observer {
@@ -46,14 +48,23 @@ typedef struct dyn_robot_ode {
     double   *q, *tau, *effort, *singular;
     double   *reference[DYN_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
     double   *unclipped;                                                 /* nv: efforts before clipping */
+    dyn_ode_sampling         *sampling;                                  /* a controller that is sampled; NULL: none */
     struct dyn_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */
     double                   *controller_wrenches;
 } dyn_robot_ode;
 
-/* Returns the number of lanes with states of their own; the others repeat the last of these. dyn_robot_ode_first_lane
- * returns the first of them whose results are used. */
-size_t dyn_robot_ode_distinct_lanes(const dyn_robot_ode *ode);
-size_t dyn_robot_ode_first_lane(const dyn_robot_ode *ode);
+/* Returns the number of lanes with states of their own; the others repeat the last of these. */
+static inline size_t dyn_robot_ode_distinct_lanes(const dyn_robot_ode *ode)
+{
+    if (ode->state.alone > 0) return ode->state.alone;
+    return ode->s->integrator->lanes == DYN_LANES_STATES ? ode->W : ode->state.rows;
+}
+
+/* Returns the first lane whose results are used. */
+static inline size_t dyn_robot_ode_first_lane(const dyn_robot_ode *ode)
+{
+    return ode->state.alone > 0 ? ode->state.alone - 1 : 0;
+}
 
 /* Takes all arrays. `deadline` ends the simulations side by side. ode->observer may be set before; all other members
  * are set here. Returns false if memory is refused. */
@@ -70,6 +81,10 @@ void dyn_robot_ode_start(dyn_robot_ode *ode);
 /* Finds y' at time t. Also sets the torques and the controller's errors, closes the loops for calls of `kernels` at y,
  * and records faults. After an integration the loops are closed at another state until this is called. */
 void dyn_robot_ode_rate(dyn_robot_ode *ode, double t, const double *y, double *rate);
+
+/* Sets ode->tau and ode->unclipped to the efforts of the controller at y and time t, also of one that is sampled.
+ * Writes the rates of its own state and of the integrals of its errors to `rate`, like dyn_robot_ode_rate. */
+void dyn_robot_ode_control(dyn_robot_ode *ode, double t, const double *y, double *rate);
 
 /* Closes the loops of all lanes at q (nq in lanes). Records a fault at time t where that fails, and returns false. */
 bool dyn_robot_ode_close_loops(dyn_robot_ode *ode, double t, const double *q);

@@ -22,20 +22,29 @@ typedef struct dyn_motor_limit {
     dyn_speed_line   line;
 } dyn_motor_limit;
 
+/* Times of a controller that a computer runs (ode_input.h). */
+typedef struct dyn_sampling {
+    double period; /* s between two samples; 0: the controller is continuous */
+    double delay;  /* s from a sample until its efforts act */
+} dyn_sampling;
+
 /* The efforts of actuators: torques over time, or a controller. */
 typedef struct dyn_actuator_input {
-    const dyn_controller  *controller;   /* NULL: the signal is torques */
-    const dyn_signal      *signal;       /* torques, or the controller's reference; NULL: all efforts are zero */
-    const double          *gains[2];     /* [nv] kp, kd of the controller */
-    const void            *options;      /* options of the controller; NULL: none */
-    bool                   clip;         /* true: efforts of the controller are clipped at their limits */
-    const int             *position;     /* [nv] index in q of the coordinate; -1: the joint has a quaternion */
-    const int             *motor;        /* [nv] as in dyn_controller_input, like the three masks */
-    const bool            *actuated;     /* [nv] NULL: all */
-    const bool            *driven;       /* [nv] NULL if `actuated` is NULL */
-    const bool            *supported;    /* [nv] NULL if `actuated` is NULL */
-    const double          *effort_limit; /* [nv] N m or N; INFINITY: none */
-    const dyn_speed_line  *line;         /* [nv] */
+    const dyn_controller  *controller;       /* NULL: the signal is torques */
+    const dyn_signal      *signal;           /* torques, or the controller's reference; NULL: all efforts are zero */
+    const double          *gains[DYN_GAINS]; /* [nv] of the controller; those of DYN_KI are NULL if there are none */
+    dyn_sampling           sampling;
+    bool                   knows_payload;  /* true: the controller knows the payload */
+    bool                   knows_friction; /* true: the controller knows the friction of joints */
+    const void            *options;        /* options of the controller; NULL: none */
+    bool                   clip;           /* true: efforts of the controller are clipped at their limits */
+    const int             *position;       /* [nv] index in q of the coordinate; -1: the joint has a quaternion */
+    const int             *motor;          /* [nv] as in dyn_controller_input, like the three masks */
+    const bool            *actuated;       /* [nv] NULL: all */
+    const bool            *driven;         /* [nv] NULL if `actuated` is NULL */
+    const bool            *supported;      /* [nv] NULL if `actuated` is NULL */
+    const double          *effort_limit;   /* [nv] N m or N; INFINITY: none */
+    const dyn_speed_line  *line;           /* [nv] */
     size_t                 n_motor_limits;
     const dyn_motor_limit *motor_limit; /* [n_motor_limits] */
 } dyn_actuator_input;

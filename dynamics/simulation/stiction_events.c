@@ -271,14 +271,13 @@ void dyn_stiction_events_restart(dyn_robot_ode *ode, double t)
     decide(ode, t, all_of(ode));
 }
 
-void dyn_stiction_events_start(dyn_robot_ode *ode)
+void dyn_stiction_events_set_sides(dyn_robot_ode *ode)
 {
     for (size_t k = 0; k < ode->stiction->n; k++)
         for (size_t l = 0; l < ode->W; l++) {
             const double rate = rate_of(ode, ode->state.y, &ode->stiction->joint[k], l);
             dyn_ode_stiction_set_side(ode, &ode->stiction->joint[k], l, rate > 0 ? 1 : rate < 0 ? -1 : 0);
         }
-    dyn_stiction_events_restart(ode, 0);
 }
 
 void dyn_stiction_events_share_load(dyn_robot_ode *ode)

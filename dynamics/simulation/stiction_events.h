@@ -3,8 +3,10 @@
 #pragma once
 #include "ode_stiction.h"
 
-/* Decide which joints stick at ode->state.y: at the start, and at time t after a break of the input. */
-void dyn_stiction_events_start(dyn_robot_ode *ode);
+/* Lets every joint slide to the side of its velocity at ode->state.y, at the start. */
+void dyn_stiction_events_set_sides(dyn_robot_ode *ode);
+
+/* Decides which joints stick at ode->state.y and time t: at the start and after a break of the input. */
 void dyn_stiction_events_restart(dyn_robot_ode *ode, double t);
 
 /* Sets the wrenches on held frames of the last evaluation, at ode->state.y, to those beside the friction that is

@@ -27,6 +27,16 @@ void cli_print_operations(void)
         printf("%s%s", i > 0 ? " " : "", api_operation_name_at(i));
 }
 
+void cli_print_choices(const cli_flag *f, const char *before, const char *after)
+{
+    fputs(before, stdout);
+    if (f->completion == CLI_OPERATION)
+        cli_print_operations();
+    else
+        cli_print_words(f->words);
+    fputs(after, stdout);
+}
+
 typedef struct flag_visit {
     void (*print)(const char *command, const cli_flag *f);
     const char *command;

@@ -26,6 +26,8 @@ bool cli_has_operand(const cli_command *c, size_t i);
 void cli_print_quoted(const char *text, const char *special);
 void cli_print_words(const char *words); /* the words of "a|b" with spaces between */
 void cli_print_operations(void);         /* with spaces between */
+/* Prints the words that a flag takes (CLI_OPERATION, CLI_WORDS) between two texts. */
+void cli_print_choices(const cli_flag *f, const char *before, const char *after);
 
 void cli_print_bash(void); /* completion_bash.c */
 void cli_print_zsh(void);  /* completion_zsh.c */

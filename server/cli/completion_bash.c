@@ -70,10 +70,7 @@ static const char *const kinds[] = {
 static void print_bash_kind(const cli_flag *f)
 {
     printf("kind=%s", f->value ? kinds[f->completion] : "switch");
-    if (!f->words) return;
-    fputs(" words='", stdout);
-    cli_print_words(f->words);
-    putchar('\'');
+    if (f->words) cli_print_choices(f, " words='", "'");
 }
 
 static void print_bash_option(const char *command, const cli_flag *f)

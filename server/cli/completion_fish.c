@@ -57,15 +57,7 @@ static void print_fish_action(const cli_flag *f)
     case CLI_MODEL: fputs(" -a '(__torqued_models)'", stdout); return;
     case CLI_MODEL_OR_FILE: fputs(" -F -a '(__torqued_models)'", stdout); return;
     case CLI_OPERATION:
-        fputs(" -a '", stdout);
-        cli_print_operations();
-        putchar('\'');
-        return;
-    case CLI_WORDS:
-        fputs(" -a '", stdout);
-        cli_print_words(f->words);
-        putchar('\'');
-        return;
+    case CLI_WORDS: cli_print_choices(f, " -a '", "'"); return;
     case CLI_NOTHING: return;
     }
 }

@@ -36,15 +36,7 @@ static void print_zsh_action(const cli_flag *f)
     case CLI_MODEL: fputs("_torqued_models", stdout); return;
     case CLI_MODEL_OR_FILE: fputs("_torqued_models_or_files", stdout); return;
     case CLI_OPERATION:
-        putchar('(');
-        cli_print_operations();
-        putchar(')');
-        return;
-    case CLI_WORDS:
-        putchar('(');
-        cli_print_words(f->words);
-        putchar(')');
-        return;
+    case CLI_WORDS: cli_print_choices(f, "(", ")"); return;
     case CLI_NOTHING: putchar(' '); return;
     }
 }

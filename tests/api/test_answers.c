@@ -1,6 +1,6 @@
 /* test_answers.c - checks answers to dynamics requests: shapes, batches, named and permuted joints, options, the
  * combined request `evaluate`, equal bits on all targets and in all batches, and estimates of cost. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "api/requests/lanes/plan.h"
 #include <math.h>
 #include <stdio.h>

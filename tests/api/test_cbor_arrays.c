@@ -1,7 +1,7 @@
 /* test_cbor_arrays.c - reads typed arrays (RFC 8746) and multi-dimensional arrays into nodes, and refuses invalid
  * ones. */
-#include "door.h"
-#include "nodes.h"
+#include "tests/api/support/door.h"
+#include "tests/api/support/nodes.h"
 #include <string.h>
 
 static void typed_arrays(void **state)

@@ -1,6 +1,6 @@
 /* test_closed.c - evaluates models with closed loops: the same bytes on every target, alone and in batches; requests
  * stay within the memory budget and end at their deadline. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "dynamics/dynamics.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_compress.c - checks content codings: zlib and zstd decode an answer to the original bytes, the accepted coding
  * is chosen (RFC 9110), and coding claims its memory from the budget. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "api/service/http/call.h"
 #include "api/codec/coding/expand.h"
 #include "api/codec/compress.h"

@@ -1,8 +1,9 @@
 /* test_consistent_parameters.c - checks the search for physically consistent parameters: no parameters nearby have a
- * lower objective. */
+ * lower objective, and by how much the rows of an estimate deviate in it. */
 #include "dynamics/identification/consistent_parameters.h"
+#include "dynamics/identification/estimate_rows.h"
 #include "tests/api/support/draws.h"
-#include "models.h"
+#include "tests/api/support/models.h"
 #include "tests/api/support/rich_robot.h"
 #include <math.h>
 #include <stdlib.h>
@@ -135,10 +136,27 @@ static void no_parameters_nearby_are_better(void **state)
         check_least(seed, 0.01); /* the model's own parameters weigh as much as the measurements */
 }
 
+/* Rows are divided by the deviation of their coordinate: 1e-8 of the root mean square 3 N m of the torques is 1e-8 * 3
+ * / 0.04 of the row whose deviation, 0.04 N m, is least, wherever that coordinate stands. */
+static void rows_deviate_by_what_rounding_allows(void **state)
+{
+    const double        deviations[2][3] = {{0.7, 0.04, 0.3}, {0.04, 0.5, 0.6}};
+    dyn_coordinate_rows rows[3];
+    for (int order = 0; order < 2; order++) {
+        dyn_estimate t = {.robot.nv = 3, .at = rows, .used = 5, .square = 9 * 5, .s = 2e-9};
+        for (int v = 0; v < 3; v++)
+            rows[v] = (dyn_coordinate_rows){.deviation = deviations[order][v]};
+        assert_true(fabs(dyn_estimate_row_deviation(&t) - 1e-8 * 3 / 0.04) < 1e-20);
+        t.s = 1.7; /* more than rounding errors */
+        assert_true(dyn_estimate_row_deviation(&t) == 1.7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_parameters_nearby_are_better),
+        cmocka_unit_test(rows_deviate_by_what_rounding_allows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* test_coordinates.c - checks moves, rates and Lie brackets of joint coordinates, and the sign of quaternions, against
  * short steps and identities. */
-#include "models.h"
+#include "tests/api/support/models.h"
 #include "dynamics/model/coordinates.h"
 #include "tests/api/support/draws.h"
 #include <math.h>

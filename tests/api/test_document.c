@@ -1,6 +1,6 @@
 /* test_document.c - checks what the product makes of a model document: order of coordinates, names, canonical text,
  * revision, report. */
-#include "models.h"
+#include "tests/api/support/models.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

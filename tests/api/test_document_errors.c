@@ -1,5 +1,5 @@
 /* test_document_errors.c - checks every reason to refuse a model document, and the field that the error names. */
-#include "models.h"
+#include "tests/api/support/models.h"
 
 typedef struct refusal {
     const char *text, *code, *pointer, *words;
@@ -24,51 +24,51 @@ static void check(const refusal *cases, size_t n)
 #define UNIT_G            "[[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]"
 #define SCREWS(M, G, S)   "{'screws':{'M':[" M "],'G':[" G "],'S':[" S "]}}"
 
+/* Values of a wrong type, and arrays of a wrong shape. */
+static const refusal type_refusals[] = {
+    {"[]", "wrong-type", "", "expected an object, given an array"},
+    {"7", "wrong-type", "", "expected an object, given a number"},
+    {"{'links':{}}", "wrong-type", "/links", "expected an array of objects, given an object"},
+    {"{'links':[3]}", "wrong-type", "/links/0", "expected an object, given a number"},
+    {"{'links':[null]}", "wrong-type", "/links/0", "given null"},
+    {"{'links':[{'name':3,'parent':'base','joint':{}}]}", "wrong-type", "/links/0/name", "expected a string"},
+    {"{'links':[{'name':'a','parent':'base','joint':[]}]}", "wrong-type", "/links/0/joint", "expected an object"},
+    {WITH_TOP(",'name':[null]"), "wrong-type", "/name", "given an array"},
+    {WITH_TOP(",'description':1"), "wrong-type", "/description", "expected a string, given a number"},
+    {WITH_TOP(",'source':[]"), "wrong-type", "/source", "expected a string, given an array"},
+    {WITH_TOP(",'gravity':9.81"), "wrong-type", "/gravity", "expected an array of 3 numbers, given a number"},
+    {WITH_TOP(",'gravity':[0,0]"), "wrong-shape", "/gravity", "expected 3 entries, given 2"},
+    {WITH_TOP(",'gravity':[0,'0',0]"), "wrong-type", "/gravity/1", "expected a number, given a string"},
+    {WITH_TOP(",'gravity':[0,0,null]"), "wrong-type", "/gravity/2", "given null"},
+    {WITH_TOP(",'base':'fixed'"), "wrong-type", "/base", "expected an object"},
+    {WITH_TOP(",'base':{'type':1}"), "wrong-type", "/base/type", "expected a string"},
+    {WITH_TOP(",'frames':{}"), "wrong-type", "/frames", "expected an array"},
+    {WITH_TOP(",'frames':[{'name':'f','link':'a','xyz':[1]}]"), "wrong-shape", "/frames/0/xyz", "given 1"},
+    {WITH_AXIS(",'actuated':1"), "wrong-type", "/links/0/joint/actuated", "expected true or false"},
+    {WITH_AXIS(",'limits':3"), "wrong-type", "/links/0/joint/limits", "expected an object"},
+    {WITH_AXIS(",'limits':{'position':[1]}"), "wrong-shape", "/links/0/joint/limits/position", "expected 2 entries"},
+    {WITH_AXIS(",'limits':{'velocity':[1]}"), "wrong-type", "/links/0/joint/limits/velocity", "expected a number"},
+    {WITH_AXIS(",'friction':{'coulomb':[1,2]}"), "wrong-type", "/links/0/joint/friction/coulomb", "given an array"},
+    {WITH_AXIS(",'friction':{'coulomb':{'positive':true}}"), "wrong-type", "/links/0/joint/friction/coulomb/positive",
+     "given true"},
+    {WITH_AXIS(",'origin':{'matrix':[1,0,0,0]}"), "wrong-type", "/links/0/joint/origin/matrix/0", "array of 4 numbers"},
+    {WITH_AXIS(",'origin':{'matrix':[[1,0,0,0]]}"), "wrong-shape", "/links/0/joint/origin/matrix", "given 1"},
+    {WITH_JOINT(",'axis':[0,0,1,0]"), "wrong-shape", "/links/0/joint/axis", "expected 3 entries, given 4"},
+    {INERTIAL("'inertia':[1,1,1]"), "wrong-type", "/links/0/inertial/inertia", "expected an object"},
+    {INERTIAL("'mass':'2'"), "wrong-type", "/links/0/inertial/mass", "given a string"},
+    {INERTIAL("'solid':'box','size':[1,1],'mass':1"), "wrong-shape", "/links/0/inertial/size", "edge x"},
+    {INERTIAL("'solid':'sphere','size':1,'mass':1"), "wrong-type", "/links/0/inertial/size", "expected an array"},
+    {SCREWS(IDENTITY "," IDENTITY "," IDENTITY, UNIT_G, "[0,0,1,0,0,0]"), "wrong-shape", "/screws/M",
+     "expected 1 entries, given 3"},
+    {SCREWS(IDENTITY, UNIT_G "," UNIT_G, "[0,0,1,0,0,0]"), "wrong-shape", "/screws/G", "expected 1"},
+    {SCREWS("[[1,0,0],[0,1,0],[0,0,1],[0,0,0]]", UNIT_G, "[0,0,1,0,0,0]"), "wrong-shape", "/screws/M/0/0", "4"},
+    {SCREWS(IDENTITY, UNIT_G, "[0,0,1,0,0]"), "wrong-shape", "/screws/S/0", "expected 6 entries, given 5"},
+    {"{'screws':{'M':3,'G':[],'S':[]}}", "wrong-type", "/screws/M", "expected an array"},
+};
+
 static void wrong_types_and_shapes(void **state)
 {
-    static const refusal cases[] = {
-        {"[]", "wrong-type", "", "expected an object, given an array"},
-        {"7", "wrong-type", "", "expected an object, given a number"},
-        {"{'links':{}}", "wrong-type", "/links", "expected an array of objects, given an object"},
-        {"{'links':[3]}", "wrong-type", "/links/0", "expected an object, given a number"},
-        {"{'links':[null]}", "wrong-type", "/links/0", "given null"},
-        {"{'links':[{'name':3,'parent':'base','joint':{}}]}", "wrong-type", "/links/0/name", "expected a string"},
-        {"{'links':[{'name':'a','parent':'base','joint':[]}]}", "wrong-type", "/links/0/joint", "expected an object"},
-        {WITH_TOP(",'name':[null]"), "wrong-type", "/name", "given an array"},
-        {WITH_TOP(",'description':1"), "wrong-type", "/description", "expected a string, given a number"},
-        {WITH_TOP(",'source':[]"), "wrong-type", "/source", "expected a string, given an array"},
-        {WITH_TOP(",'gravity':9.81"), "wrong-type", "/gravity", "expected an array of 3 numbers, given a number"},
-        {WITH_TOP(",'gravity':[0,0]"), "wrong-shape", "/gravity", "expected 3 entries, given 2"},
-        {WITH_TOP(",'gravity':[0,'0',0]"), "wrong-type", "/gravity/1", "expected a number, given a string"},
-        {WITH_TOP(",'gravity':[0,0,null]"), "wrong-type", "/gravity/2", "given null"},
-        {WITH_TOP(",'base':'fixed'"), "wrong-type", "/base", "expected an object"},
-        {WITH_TOP(",'base':{'type':1}"), "wrong-type", "/base/type", "expected a string"},
-        {WITH_TOP(",'frames':{}"), "wrong-type", "/frames", "expected an array"},
-        {WITH_TOP(",'frames':[{'name':'f','link':'a','xyz':[1]}]"), "wrong-shape", "/frames/0/xyz", "given 1"},
-        {WITH_AXIS(",'actuated':1"), "wrong-type", "/links/0/joint/actuated", "expected true or false"},
-        {WITH_AXIS(",'limits':3"), "wrong-type", "/links/0/joint/limits", "expected an object"},
-        {WITH_AXIS(",'limits':{'position':[1]}"), "wrong-shape", "/links/0/joint/limits/position",
-         "expected 2 entries"},
-        {WITH_AXIS(",'limits':{'velocity':[1]}"), "wrong-type", "/links/0/joint/limits/velocity", "expected a number"},
-        {WITH_AXIS(",'friction':{'coulomb':[1,2]}"), "wrong-type", "/links/0/joint/friction/coulomb", "given an array"},
-        {WITH_AXIS(",'friction':{'coulomb':{'positive':true}}"), "wrong-type",
-         "/links/0/joint/friction/coulomb/positive", "given true"},
-        {WITH_AXIS(",'origin':{'matrix':[1,0,0,0]}"), "wrong-type", "/links/0/joint/origin/matrix/0",
-         "array of 4 numbers"},
-        {WITH_AXIS(",'origin':{'matrix':[[1,0,0,0]]}"), "wrong-shape", "/links/0/joint/origin/matrix", "given 1"},
-        {WITH_JOINT(",'axis':[0,0,1,0]"), "wrong-shape", "/links/0/joint/axis", "expected 3 entries, given 4"},
-        {INERTIAL("'inertia':[1,1,1]"), "wrong-type", "/links/0/inertial/inertia", "expected an object"},
-        {INERTIAL("'mass':'2'"), "wrong-type", "/links/0/inertial/mass", "given a string"},
-        {INERTIAL("'solid':'box','size':[1,1],'mass':1"), "wrong-shape", "/links/0/inertial/size", "edge x"},
-        {INERTIAL("'solid':'sphere','size':1,'mass':1"), "wrong-type", "/links/0/inertial/size", "expected an array"},
-        {SCREWS(IDENTITY "," IDENTITY "," IDENTITY, UNIT_G, "[0,0,1,0,0,0]"), "wrong-shape", "/screws/M",
-         "expected 1 entries, given 3"},
-        {SCREWS(IDENTITY, UNIT_G "," UNIT_G, "[0,0,1,0,0,0]"), "wrong-shape", "/screws/G", "expected 1"},
-        {SCREWS("[[1,0,0],[0,1,0],[0,0,1],[0,0,0]]", UNIT_G, "[0,0,1,0,0,0]"), "wrong-shape", "/screws/M/0/0", "4"},
-        {SCREWS(IDENTITY, UNIT_G, "[0,0,1,0,0]"), "wrong-shape", "/screws/S/0", "expected 6 entries, given 5"},
-        {"{'screws':{'M':3,'G':[],'S':[]}}", "wrong-type", "/screws/M", "expected an array"},
-    };
-    CHECK(cases);
+    CHECK(type_refusals);
 }
 
 static void missing_and_unknown_fields(void **state)
@@ -110,56 +110,58 @@ static void missing_and_unknown_fields(void **state)
     CHECK(cases);
 }
 
+/* Values that no robot can have. */
+static const refusal range_refusals[] = {
+    {WITH_JOINT(",'axis':[0,0,0]"), "bad-value", "/links/0/joint/axis", "no direction"},
+    {WITH_JOINT(",'axis':[0,-0.0,0]"), "bad-value", "/links/0/joint/axis", "no direction"},
+    {WITH_AXIS(",'origin':{'dh':{}}"), "bad-value", "/links/0/joint/axis", "the axis is z"},
+    {WITH_AXIS(",'origin':{'modified_dh':{'r':1}}"), "bad-value", "/links/0/joint/axis", "the axis is z"},
+    {WITH_JOINT(",'origin':{'dh':{},'xyz':[0,0,0]}"), "bad-value", "/links/0/joint/origin", "one form"},
+    {WITH_JOINT(",'origin':{'dh':{},'modified_dh':{}}"), "bad-value", "/links/0/joint/origin", "one form"},
+    {WITH_AXIS(",'origin':{'rpy':[0,0,0],'matrix':" IDENTITY "}"), "bad-value", "/links/0/joint/origin", ""},
+    {WITH_AXIS(",'limits':{'position':[1,0]}"), "bad-value", "/links/0/joint/limits/position", "above"},
+    {WITH_AXIS(",'limits':{'velocity':-1}"), "bad-value", "/links/0/joint/limits/velocity", "negative"},
+    {WITH_AXIS(",'limits':{'effort':-1}"), "bad-value", "/links/0/joint/limits/effort", "negative"},
+    {WITH_AXIS(",'limits':{'effort_rate':0}"), "bad-value", "/links/0/joint/limits/effort_rate", "greater than 0"},
+    {WITH_AXIS(",'limits':{'effort_rate':-3}"), "bad-value", "/links/0/joint/limits/effort_rate", "-3 given"},
+    {WITH_AXIS(",'limits':{'effort_rate':[1]}"), "wrong-type", "/links/0/joint/limits/effort_rate", ""},
+    {WITH_AXIS(",'friction':{'coulomb':-1}"), "bad-value", "/links/0/joint/friction/coulomb", "negative"},
+    {WITH_AXIS(",'friction':{'coulomb':{'negative':-1}}"), "bad-value", "/links/0/joint/friction/coulomb/negative",
+     "negative"},
+    {WITH_AXIS(",'friction':{'coulomb_velocity':-1}"), "bad-value", "/links/0/joint/friction/coulomb_velocity", ""},
+    {WITH_AXIS(",'friction':{'breakaway':1,'coulomb':1.5,'stribeck_velocity':1}"), "bad-value",
+     "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
+    {WITH_AXIS(",'friction':{'breakaway':{'positive':2,'negative':1},'coulomb':1.5,'stribeck_velocity':1}"),
+     "bad-value", "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
+    {WITH_AXIS(",'friction':{'coulomb':{'positive':1,'negative':2},'breakaway':1.5,'stribeck_velocity':1}"),
+     "bad-value", "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
+    {WITH_AXIS(",'friction':{'breakaway':{'positive':1,'negative':2},'coulomb':1.5,'stribeck_velocity':1}"),
+     "bad-value", "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
+    {WITH_AXIS(",'friction':{'coulomb':{'positive':2,'negative':1},'breakaway':1.5,'stribeck_velocity':1}"),
+     "bad-value", "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
+    {WITH_AXIS(",'friction':{'breakaway':1,'stribeck_velocity':0}"), "bad-value",
+     "/links/0/joint/friction/stribeck_velocity", "less than 1e-09"},
+    {WITH_AXIS(",'friction':{'load':1}"), "bad-value", "/links/0/joint/friction/load", "is not less than 1"},
+    {WITH_AXIS(",'friction':{'load':-0.1}"), "bad-value", "/links/0/joint/friction/load", "negative"},
+    {WITH_AXIS(",'friction':{'breakaway':1}"), "missing-field", "/links/0/joint/friction/stribeck_velocity",
+     "together"},
+    {WITH_AXIS(",'friction':{'stribeck_velocity':1}"), "missing-field", "/links/0/joint/friction/breakaway",
+     "together"},
+    {WITH_AXIS(",'rotor_inertia':-1e-9"), "bad-value", "/links/0/joint/rotor_inertia", "negative"},
+    {INERTIAL("'solid':'cone','size':[1,1],'mass':1"), "bad-value", "/links/0/inertial/solid", "not a solid"},
+    {INERTIAL("'solid':'box','size':[1,-1,1],'mass':1"), "bad-value", "/links/0/inertial/size", "negative"},
+    {INERTIAL("'solid':'box','size':[1,1,1],'mass':1,'density':1"), "bad-value", "/links/0/inertial", "both"},
+    {INERTIAL("'solid':'box','size':[1,1,1],'density':-1"), "bad-value", "/links/0/inertial/density", "negative"},
+    {WITH_TOP(",'base':{'type':'free'}"), "bad-value", "/base/type", "floating"},
+    {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'hinge'}}]}", "bad-value", "/links/0/joint/type",
+     "not a joint type"},
+    {WITH_TOP(",'screws':{'M':[],'G':[],'S':[]}"), "bad-value", "/screws", "not both"},
+    {SCREWS(IDENTITY, UNIT_G, "[0,0,0,0,0,0]"), "bad-value", "/screws/S/0", "zero"},
+};
+
 static void values_out_of_range(void **state)
 {
-    static const refusal cases[] = {
-        {WITH_JOINT(",'axis':[0,0,0]"), "bad-value", "/links/0/joint/axis", "no direction"},
-        {WITH_JOINT(",'axis':[0,-0.0,0]"), "bad-value", "/links/0/joint/axis", "no direction"},
-        {WITH_AXIS(",'origin':{'dh':{}}"), "bad-value", "/links/0/joint/axis", "the axis is z"},
-        {WITH_AXIS(",'origin':{'modified_dh':{'r':1}}"), "bad-value", "/links/0/joint/axis", "the axis is z"},
-        {WITH_JOINT(",'origin':{'dh':{},'xyz':[0,0,0]}"), "bad-value", "/links/0/joint/origin", "one form"},
-        {WITH_JOINT(",'origin':{'dh':{},'modified_dh':{}}"), "bad-value", "/links/0/joint/origin", "one form"},
-        {WITH_AXIS(",'origin':{'rpy':[0,0,0],'matrix':" IDENTITY "}"), "bad-value", "/links/0/joint/origin", ""},
-        {WITH_AXIS(",'limits':{'position':[1,0]}"), "bad-value", "/links/0/joint/limits/position", "above"},
-        {WITH_AXIS(",'limits':{'velocity':-1}"), "bad-value", "/links/0/joint/limits/velocity", "negative"},
-        {WITH_AXIS(",'limits':{'effort':-1}"), "bad-value", "/links/0/joint/limits/effort", "negative"},
-        {WITH_AXIS(",'limits':{'effort_rate':0}"), "bad-value", "/links/0/joint/limits/effort_rate", "greater than 0"},
-        {WITH_AXIS(",'limits':{'effort_rate':-3}"), "bad-value", "/links/0/joint/limits/effort_rate", "-3 given"},
-        {WITH_AXIS(",'limits':{'effort_rate':[1]}"), "wrong-type", "/links/0/joint/limits/effort_rate", ""},
-        {WITH_AXIS(",'friction':{'coulomb':-1}"), "bad-value", "/links/0/joint/friction/coulomb", "negative"},
-        {WITH_AXIS(",'friction':{'coulomb':{'negative':-1}}"), "bad-value", "/links/0/joint/friction/coulomb/negative",
-         "negative"},
-        {WITH_AXIS(",'friction':{'coulomb_velocity':-1}"), "bad-value", "/links/0/joint/friction/coulomb_velocity", ""},
-        {WITH_AXIS(",'friction':{'breakaway':1,'coulomb':1.5,'stribeck_velocity':1}"), "bad-value",
-         "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
-        {WITH_AXIS(",'friction':{'breakaway':{'positive':2,'negative':1},'coulomb':1.5,'stribeck_velocity':1}"),
-         "bad-value", "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
-        {WITH_AXIS(",'friction':{'coulomb':{'positive':1,'negative':2},'breakaway':1.5,'stribeck_velocity':1}"),
-         "bad-value", "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
-        {WITH_AXIS(",'friction':{'breakaway':{'positive':1,'negative':2},'coulomb':1.5,'stribeck_velocity':1}"),
-         "bad-value", "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
-        {WITH_AXIS(",'friction':{'coulomb':{'positive':2,'negative':1},'breakaway':1.5,'stribeck_velocity':1}"),
-         "bad-value", "/links/0/joint/friction/breakaway", "less than the Coulomb friction"},
-        {WITH_AXIS(",'friction':{'breakaway':1,'stribeck_velocity':0}"), "bad-value",
-         "/links/0/joint/friction/stribeck_velocity", "less than 1e-09"},
-        {WITH_AXIS(",'friction':{'load':1}"), "bad-value", "/links/0/joint/friction/load", "is not less than 1"},
-        {WITH_AXIS(",'friction':{'load':-0.1}"), "bad-value", "/links/0/joint/friction/load", "negative"},
-        {WITH_AXIS(",'friction':{'breakaway':1}"), "missing-field", "/links/0/joint/friction/stribeck_velocity",
-         "together"},
-        {WITH_AXIS(",'friction':{'stribeck_velocity':1}"), "missing-field", "/links/0/joint/friction/breakaway",
-         "together"},
-        {WITH_AXIS(",'rotor_inertia':-1e-9"), "bad-value", "/links/0/joint/rotor_inertia", "negative"},
-        {INERTIAL("'solid':'cone','size':[1,1],'mass':1"), "bad-value", "/links/0/inertial/solid", "not a solid"},
-        {INERTIAL("'solid':'box','size':[1,-1,1],'mass':1"), "bad-value", "/links/0/inertial/size", "negative"},
-        {INERTIAL("'solid':'box','size':[1,1,1],'mass':1,'density':1"), "bad-value", "/links/0/inertial", "both"},
-        {INERTIAL("'solid':'box','size':[1,1,1],'density':-1"), "bad-value", "/links/0/inertial/density", "negative"},
-        {WITH_TOP(",'base':{'type':'free'}"), "bad-value", "/base/type", "floating"},
-        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'hinge'}}]}", "bad-value",
-         "/links/0/joint/type", "not a joint type"},
-        {WITH_TOP(",'screws':{'M':[],'G':[],'S':[]}"), "bad-value", "/screws", "not both"},
-        {SCREWS(IDENTITY, UNIT_G, "[0,0,0,0,0,0]"), "bad-value", "/screws/S/0", "zero"},
-    };
-    CHECK(cases);
+    CHECK(range_refusals);
 }
 
 static void invalid_transforms(void **state)
@@ -326,50 +328,51 @@ static void helical_and_planar_joints(void **state)
     WITH_TOP(",'motors':[{'joint':'" joint "','link':'" link "','axis':[0,0,2],'gear_ratio':5,'spin_inertia':1" more   \
              "}]")
 
+/* Motors and elastic joints that contradict the rest of the document. */
+static const refusal motor_refusals[] = {
+    {WITH_AXIS(",'elastic':{}"), "missing-field", "/links/0/joint/elastic/stiffness", "needed"},
+    {WITH_AXIS(",'elastic':{'stiffness':0}"), "bad-value", "/links/0/joint/elastic/stiffness", "not positive"},
+    {WITH_AXIS(",'elastic':{'stiffness':-1}"), "bad-value", "/links/0/joint/elastic/stiffness", "not positive"},
+    {WITH_AXIS(",'elastic':{'stiffness':1,'gear':2}"), "unknown-field", "/links/0/joint/elastic/gear", "gear"},
+    {WITH_AXIS(",'elastic':{'stiffness':1},'mimic':{'joint':'j'}"), "bad-value", "/links/0/joint/elastic",
+     "no coordinate of its own"},
+    {"{'links':[" LINK("b", "base", "j.motor", "") ",{'name':'a','parent':'base','joint':{'name':'j','type':"
+                                                   "'revolute','axis':[0,0,1],'elastic':{'stiffness':1}}}]}",
+     "duplicate-name", "/links/1/joint/name", "another joint's name"},
+    {WITH_TOP(",'motors':{}"), "wrong-type", "/motors", "array"},
+    {WITH_TOP(",'motors':[{}]"), "missing-field", "/motors/0/joint", "needed"},
+    {MOTOR("k", "a", ""), "unknown-name", "/motors/0/joint", "no joint"},
+    {MOTOR("j", "z", ""), "unknown-name", "/motors/0/link", "no link"},
+    {MOTOR("j", "a", ",'power':1"), "unknown-field", "/motors/0/power", "power"},
+    {MOTOR("j", "a", ",'friction':{'coulomb':-1}"), "bad-value", "/motors/0/friction/coulomb", "negative"},
+    {MOTOR("j", "a", ",'inertial':{'mass':-1}"), "bad-inertia", "/motors/0/inertial/mass", "negative"},
+    {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,0],'gear_ratio':5,'spin_inertia':1}]"), "bad-value",
+     "/motors/0/axis", "no direction"},
+    {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':0,'spin_inertia':1}]"), "bad-value",
+     "/motors/0/gear_ratio", "must not be 0"},
+    {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':-1}]"), "bad-value",
+     "/motors/0/spin_inertia", "negative"},
+    {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':1e-200,'spin_inertia':1,'friction':"
+              "{'viscous':1}}]"),
+     "non-finite", "/links/0", "overflow"},
+    {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1},"
+              "{'joint':'j','link':'base','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]"),
+     "duplicate-name", "/motors/1/joint", "another motor"},
+    {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1],'rotor_inertia':1}"
+     "}],"
+     "'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]}",
+     "bad-value", "/motors/0/joint", "rotor_inertia"},
+    {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'planar','axis':[0,0,1]}}],"
+     "'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]}",
+     "bad-value", "/motors/0/joint", "one coordinate"},
+    {"{'screws':{'M':[" IDENTITY "],'G':[" UNIT_G "],'S':[[0,0,1,0,0,0]]},'motors':[{'joint':'joint1','link':'base',"
+     "'axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]}",
+     "not-supported", "/motors", "screws"},
+};
+
 static void motors_and_elastic_joints(void **state)
 {
-    static const refusal cases[] = {
-        {WITH_AXIS(",'elastic':{}"), "missing-field", "/links/0/joint/elastic/stiffness", "needed"},
-        {WITH_AXIS(",'elastic':{'stiffness':0}"), "bad-value", "/links/0/joint/elastic/stiffness", "not positive"},
-        {WITH_AXIS(",'elastic':{'stiffness':-1}"), "bad-value", "/links/0/joint/elastic/stiffness", "not positive"},
-        {WITH_AXIS(",'elastic':{'stiffness':1,'gear':2}"), "unknown-field", "/links/0/joint/elastic/gear", "gear"},
-        {WITH_AXIS(",'elastic':{'stiffness':1},'mimic':{'joint':'j'}"), "bad-value", "/links/0/joint/elastic",
-         "no coordinate of its own"},
-        {"{'links':[" LINK("b", "base", "j.motor", "") ",{'name':'a','parent':'base','joint':{'name':'j','type':"
-                                                       "'revolute','axis':[0,0,1],'elastic':{'stiffness':1}}}]}",
-         "duplicate-name", "/links/1/joint/name", "another joint's name"},
-        {WITH_TOP(",'motors':{}"), "wrong-type", "/motors", "array"},
-        {WITH_TOP(",'motors':[{}]"), "missing-field", "/motors/0/joint", "needed"},
-        {MOTOR("k", "a", ""), "unknown-name", "/motors/0/joint", "no joint"},
-        {MOTOR("j", "z", ""), "unknown-name", "/motors/0/link", "no link"},
-        {MOTOR("j", "a", ",'power':1"), "unknown-field", "/motors/0/power", "power"},
-        {MOTOR("j", "a", ",'friction':{'coulomb':-1}"), "bad-value", "/motors/0/friction/coulomb", "negative"},
-        {MOTOR("j", "a", ",'inertial':{'mass':-1}"), "bad-inertia", "/motors/0/inertial/mass", "negative"},
-        {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,0],'gear_ratio':5,'spin_inertia':1}]"), "bad-value",
-         "/motors/0/axis", "no direction"},
-        {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':0,'spin_inertia':1}]"), "bad-value",
-         "/motors/0/gear_ratio", "must not be 0"},
-        {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':-1}]"), "bad-value",
-         "/motors/0/spin_inertia", "negative"},
-        {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':1e-200,'spin_inertia':1,'friction':"
-                  "{'viscous':1}}]"),
-         "non-finite", "/links/0", "overflow"},
-        {WITH_TOP(",'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1},"
-                  "{'joint':'j','link':'base','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]"),
-         "duplicate-name", "/motors/1/joint", "another motor"},
-        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1],'rotor_inertia':1}"
-         "}],"
-         "'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]}",
-         "bad-value", "/motors/0/joint", "rotor_inertia"},
-        {"{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'planar','axis':[0,0,1]}}],"
-         "'motors':[{'joint':'j','link':'a','axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]}",
-         "bad-value", "/motors/0/joint", "one coordinate"},
-        {"{'screws':{'M':[" IDENTITY "],'G':[" UNIT_G
-         "],'S':[[0,0,1,0,0,0]]},'motors':[{'joint':'joint1','link':'base',"
-         "'axis':[0,0,1],'gear_ratio':5,'spin_inertia':1}]}",
-         "not-supported", "/motors", "screws"},
-    };
-    CHECK(cases);
+    CHECK(motor_refusals);
 }
 
 /* Angles beyond the range in which sine and cosine are accurate must be refused, as in states. */

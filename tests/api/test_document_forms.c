@@ -2,7 +2,7 @@
  * exponentials and integrals over volumes computed here. */
 #include "dynamics/math/geometry.h"
 #include "api/robots/document/inertia.h"
-#include "models.h"
+#include "tests/api/support/models.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_document_sizes.c - checks the limits of a model document: links, degrees of freedom, names, texts. */
-#include "models.h"
+#include "tests/api/support/models.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

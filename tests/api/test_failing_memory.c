@@ -5,7 +5,7 @@
  * allocated, and be answered as usual when memory is available again. Of requests with many allocations only some are
  * tried; EVERY_ALLOCATION=1 tries all of them, which takes minutes. */
 #define _GNU_SOURCE
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "api/robots/formats.h"
 #include "api/base/memory/shortage.h"
 #include "api/codec/json.h"

@@ -1,9 +1,9 @@
 /* test_float_runs.c - reads random arrays of numbers in CBOR and MessagePack, once with 64-bit floats, which the reader
  * takes in runs over several rows, and once with 32-bit floats, which it takes one by one. The numbers are exact in
  * both, so the nodes and the problems must be the same. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "tests/api/support/draws.h"
-#include "nodes.h"
+#include "tests/api/support/nodes.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_identify.c - checks how much memory identify claims, and the limit of its answer. (Its results:
  * test_parameters.c, test_sequential_qr.c, test_consistent_parameters.c, and
  * tests/e2e/identification/test_identify.py.) */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "tests/api/support/draws.h"
 #include <stdio.h>
 #include <stdlib.h>

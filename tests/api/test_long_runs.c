@@ -1,6 +1,6 @@
 /* test_long_runs.c - runs searches that take long, with a scheduler that counts their looks at the deadline, ends them,
  * or sends them to another thread. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include <string.h>
 
 /* The tool of `arm` is far from this goal whatever the joints do. */

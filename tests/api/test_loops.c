@@ -5,7 +5,7 @@
 #include "dynamics/math/least_squares.h"
 #include "dynamics/loops/loops.h"
 #include "dynamics/dynamics.h"
-#include "models.h"
+#include "tests/api/support/models.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

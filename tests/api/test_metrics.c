@@ -1,7 +1,7 @@
 /* test_metrics.c - checks the registry of metrics: names, labels, buckets, and counts by many threads at once. */
 #include "api/client_metrics.h"
 #include "api/metrics.h"
-#include "door.h"
+#include "tests/api/support/door.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* test_mimic.c - checks joints that mimic another one (share its coordinate): composed ratios, canonical text, reports,
  * refusals. */
-#include "models.h"
+#include "tests/api/support/models.h"
 #include <string.h>
 
 #define BODY                      "'inertial':{'mass':8,'inertia':{'xx':0.1,'yy':0.1,'zz':0.1}}"

@@ -1,6 +1,6 @@
 /* test_models_plausible.c - checks bundled robots for which no complete table is published: dimensions and masses as
  * published, symmetry, positive definite mass matrices. */
-#include "models.h"
+#include "tests/api/support/models.h"
 #include <math.h>
 #include <string.h>
 

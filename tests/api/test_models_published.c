@@ -1,5 +1,5 @@
 /* test_models_published.c - evaluates the bundled robots from their files and compares with published numbers. */
-#include "models.h"
+#include "tests/api/support/models.h"
 #include <math.h>
 #include <string.h>
 

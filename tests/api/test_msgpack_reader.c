@@ -1,7 +1,7 @@
 /* test_msgpack_reader.c - reads MessagePack into nodes: the values of the format's test suite (Kawasaki 2018) in all
  * their forms, malformed bodies, and bounds on the memory that a malformed body can claim. */
-#include "door.h"
-#include "nodes.h"
+#include "tests/api/support/door.h"
+#include "tests/api/support/nodes.h"
 #include <stdio.h>
 #include <string.h>
 

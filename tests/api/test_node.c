@@ -2,8 +2,8 @@
  * construction. */
 #include "api/service/http/call.h"
 #include "api/codec/nodes/node_build.h"
-#include "door.h"
-#include "nodes.h"
+#include "tests/api/support/door.h"
+#include "tests/api/support/nodes.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

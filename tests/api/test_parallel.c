@@ -1,6 +1,6 @@
 /* test_parallel.c - checks that several threads answer a request with the same bytes, or the same problem, as one
  * thread alone. The helpers are one thread that takes slots (shares of the work) in random order, and real threads. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "api/robots/model/parameter_names.h"
 #include "dynamics/identification/base_parameters.h"
 #include "tests/api/support/draws.h"
-#include "models.h"
+#include "tests/api/support/models.h"
 #include "tests/api/support/rich_robot.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_path.c - checks requests for the coefficients of the dynamics along a path: exact small answers, jumps of
  * friction, requests with the same meaning, refusals. (Values for general robots: tests/e2e/operations/test_path.py.)
  */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* test_preconditions.c - checks entity tags, If-Match and If-None-Match of requests, of models and of their changes
  * (RFC 9110, section 13). */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "api/robots/registry/preconditions.h"
 #include <stdio.h>
 #include <string.h>

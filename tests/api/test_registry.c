@@ -1,6 +1,6 @@
 /* test_registry.c - puts, deletes, lists and evaluates models in several threads at once; checks the limits of
  * models. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "api/robots/registry/registry.h"
 #include <pthread.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* test_request_head.c - checks decisions from the head of a request: routes, methods, media types, timeouts, ids. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "api/codec/negotiate.h"
 #include "api/service/http/route.h"
 #include "dynamics/dynamics.h"
@@ -38,46 +38,47 @@ static void targets(void **state)
     }
 }
 
+static const char *const targets_of_nothing[] = {
+    "",
+    "*",
+    "//",
+    "v1",
+    "/v2",
+    "/v1/",
+    "/v1//models",
+    "/v1/models/",
+    "/v1/models//document",
+    "/v1/models/a/",
+    "/v1/models/a/document/",
+    "/v1/models/a/b/c",
+    "/v1/models/a%00",
+    "/v1/models/%00",
+    "/v1/models/a%2fdocument",
+    "/v1/models/a%2Fb",
+    "/v1%2fmodels",
+    "/v1/models/%",
+    "/v1/models/%4",
+    "/v1/models/a%4g",
+    "/v1/models/%zz",
+    "/V1",
+    "/v1/../v1",
+    "https:///v2",
+    "/livez/x",
+    "/livezx",
+    "/live",
+    "/v1x/models",
+    "/v1/modelsx",
+    "/problems",
+    "/v1/models/a/b/c/d/e/f/g/h",
+};
+
 static void unknown_targets(void **state)
 {
-    static const char *const cases[] = {
-        "",
-        "*",
-        "//",
-        "v1",
-        "/v2",
-        "/v1/",
-        "/v1//models",
-        "/v1/models/",
-        "/v1/models//document",
-        "/v1/models/a/",
-        "/v1/models/a/document/",
-        "/v1/models/a/b/c",
-        "/v1/models/a%00",
-        "/v1/models/%00",
-        "/v1/models/a%2fdocument",
-        "/v1/models/a%2Fb",
-        "/v1%2fmodels",
-        "/v1/models/%",
-        "/v1/models/%4",
-        "/v1/models/a%4g",
-        "/v1/models/%zz",
-        "/V1",
-        "/v1/../v1",
-        "https:///v2",
-        "/livez/x",
-        "/livezx",
-        "/live",
-        "/v1x/models",
-        "/v1/modelsx",
-        "/problems",
-        "/v1/models/a/b/c/d/e/f/g/h",
-    };
     api_route route;
     char      path[400] = "/v1/models/";
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (api_route_find(api_resources, cases[i], &route))
-            fail_msg("%s is routed to %s", cases[i], route.resource->pattern);
+    for (size_t i = 0; i < sizeof targets_of_nothing / sizeof *targets_of_nothing; i++)
+        if (api_route_find(api_resources, targets_of_nothing[i], &route))
+            fail_msg("%s is routed to %s", targets_of_nothing[i], route.resource->pattern);
     memset(path + strlen(path), 'a', 300);
     assert_false(api_route_find(api_resources, path, &route));
 }

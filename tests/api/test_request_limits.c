@@ -1,6 +1,6 @@
 /* test_request_limits.c - checks the limits of requests: rows, answers, models, memory, bodies, deadlines; and that
  * claimed memory is released. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

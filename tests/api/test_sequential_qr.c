@@ -2,7 +2,7 @@
  * rows do not determine. */
 #include "dynamics/identification/sequential_qr.h"
 #include "tests/api/support/draws.h"
-#include "models.h"
+#include "tests/api/support/models.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

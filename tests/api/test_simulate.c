@@ -1,8 +1,12 @@
 /* test_simulate.c - checks simulations against motions in closed form, for equal bits on all targets and in all
- * batches, and their refusals and deadlines. (Physics and other refusals: tests/e2e/motion/test_simulate.py.) */
-#include "door.h"
+ * batches, and their refusals, deadlines and divided steps. (Physics and other refusals:
+ * tests/e2e/motion/test_simulate.py.) */
+#include "tests/api/support/door.h"
 #include "dynamics/dynamics.h"
+#include "dynamics/integration/fixed_events.h"
+#include "dynamics/memory/arena.h"
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,13 +218,149 @@ static void watches(void **state)
     }
 }
 
+/* --- divided steps ------------------------------------------------------------------------------------------------ */
+
+#define STEP 0.03 /* s */
+
+/* Bound of this test: a few evaluations for each of some dozens of parts. Located stops that never end take 1e5. */
+enum { MOST_RATES = 5000, NEVER = 1 << 30 };
+
+/* A coordinate with q' = v, v' = -1, that starts again at a velocity of 0.01 times the time that is left whenever it
+ * has stopped: its stops accumulate towards the end of the step, as those of a bouncing ball do. */
+typedef struct bouncing {
+    dyn_ode ode;
+    int     rates, stops, asked, most_asked;
+    double  end, last_stop;
+} bouncing;
+
+static void rate_of_motion(void *system, double t, const double *y, double *rate)
+{
+    (void)t;
+    ((bouncing *)system)->rates++;
+    rate[0] = y[1];
+    rate[1] = -1;
+}
+
+static void leave(void *system, double *y, size_t stride, size_t lanes)
+{
+    (void)system, (void)y, (void)stride, (void)lanes;
+}
+
+static void leave_at(void *system, double t, double *y, size_t stride, size_t lanes)
+{
+    (void)t;
+    leave(system, y, stride, lanes);
+}
+
+static void do_nothing(void *system, double t)
+{
+    (void)system, (void)t;
+}
+
+static bool is_sound(const void *system)
+{
+    (void)system;
+    return true;
+}
+
+static double advance_of(void *system, size_t lane, const double *from)
+{
+    (void)from;
+    return ((bouncing *)system)->ode.y[1 + lane];
+}
+
+static void stop_and_start_again(void *system, double t, size_t lane, const double *from, bool stay)
+{
+    (void)from, (void)stay;
+    bouncing *b = system;
+    b->stops++;
+    assert_true(t > b->last_stop);
+    b->last_stop       = t;
+    b->ode.y[1 + lane] = fmax(b->end - t, 0) * 0.01;
+}
+
+static const dyn_ode_functions functions = {.rate         = rate_of_motion,
+                                            .normalize    = leave,
+                                            .finish_step  = leave_at,
+                                            .check_range  = do_nothing,
+                                            .may_continue = is_sound,
+                                            .restart      = do_nothing,
+                                            .end_step     = do_nothing,
+                                            .advance      = advance_of,
+                                            .stop         = stop_and_start_again};
+
+static bool may_continue(const void *arg)
+{
+    bouncing *b = (bouncing *)(uintptr_t)arg;
+    return b->asked++ < b->most_asked;
+}
+
+/* Integrates one step from q = 0.2 at q' = 0.007. */
+static dyn_integration_status bounce(bouncing *b, int most_asked)
+{
+    dyn_arena  arena  = {0};
+    dyn_memory memory = dyn_arena_memory(&arena);
+    bool       room   = true;
+    double    *stage[4];
+    *b     = (bouncing){.most_asked = most_asked, .end = STEP};
+    b->ode = (dyn_ode){.functions = &functions,
+                       .system    = b,
+                       .W         = 1,
+                       .entries   = 2,
+                       .nq        = 1,
+                       .nv        = 1,
+                       .step      = STEP,
+                       .deadline  = {may_continue, b},
+                       .n_events  = 1,
+                       .rows      = 1};
+    for (size_t i = 0; i < 4; i++)
+        stage[i] = dyn_take_zeroed(memory, 2, &room);
+    b->ode.stage_rate = stage;
+    b->ode.stage_y    = dyn_take_zeroed(memory, 2, &room);
+    b->ode.y          = dyn_take_zeroed(memory, 2, &room);
+    assert_true(room && dyn_fixed_events_open(&b->ode, &dyn_integrator_rk4, memory));
+    memcpy(b->ode.y, (double[]){0.2, 0.007}, 2 * sizeof(double));
+    const dyn_integration done = dyn_integrator_rk4.integrate(&b->ode, (dyn_interval){0, STEP, false});
+    dyn_arena_free(&arena);
+    return done.status;
+}
+
+/* Without a shortest part each stop leaves 0.99 of the step, and 1 / LOCATED of the step needs more than 1600 stops. */
+static void stops_that_accumulate_are_bounded(void **state)
+{
+    (void)state;
+    bouncing b;
+    assert_int_equal(bounce(&b, NEVER), DYN_INTEGRATION_DONE);
+    assert_true(b.stops > 32);
+    assert_true(b.stops <= 65);
+    assert_true(b.rates < MOST_RATES);
+    assert_true(fabs(b.last_stop - STEP) <= STEP / 32 + 1e-12);
+}
+
+/* A deadline that passes within the divided step must be reported, however few steps remain. */
+static void the_deadline_ends_a_division(void **state)
+{
+    (void)state;
+    bouncing b;
+    for (int asked = 1; asked < 40; asked += 6) {
+        assert_int_equal(bounce(&b, asked), DYN_INTEGRATION_LATE);
+        assert_true(b.rates < 8 * (asked + 2));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms),    cmocka_unit_test(named_integrators),
-        cmocka_unit_test(structure),       cmocka_unit_test(same_bits_on_all_targets),
-        cmocka_unit_test(same_bits_alone), cmocka_unit_test(quaternions),
-        cmocka_unit_test(limits),          cmocka_unit_test(watches),
+        cmocka_unit_test(closed_forms),
+        cmocka_unit_test(named_integrators),
+        cmocka_unit_test(structure),
+        cmocka_unit_test(same_bits_on_all_targets),
+        cmocka_unit_test(same_bits_alone),
+        cmocka_unit_test(quaternions),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(watches),
+        cmocka_unit_test(stops_that_accumulate_are_bounded),
+        cmocka_unit_test(the_deadline_ends_a_division),
     };
     return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }

@@ -173,38 +173,41 @@ static void assert_damaged(const char *name)
 
 #define ENTRY(more) "{\"severity\":\"info\",\"code\":\"x\",\"where\":\"\",\"text\":\"y\"" more "}"
 
+/* Records that no version of the server has written, and what the problem says. */
+static const struct {
+    const char *record, *said;
+} unreadable_records[] = {
+    {"", "the body is empty"},
+    {"{\"document\":{\"li", "premature end"},
+    {"[]", "a record is"},
+    {"{}", "a record is"},
+    {"{\"deleted\":false}", "a record is"},
+    {"{\"deleted\":true,\"report\":[]}", "a record is"},
+    {"{\"document\":{\"links\":[]},\"later\":1}", "no members but"},
+    {"{\"document\":{\"links\":[]},\"report\":{}}", "expected an array"},
+    {"{\"document\":{\"links\":[]},\"report\":[{\"severity\":1}]}", "entry 0"},
+    {"{\"document\":{\"links\":[]},\"report\":[" ENTRY("") "," ENTRY(",\"more\":\"x\"") "]}", "entry 1"},
+    {"{\"document\":{\"links\":[{\"name\":\"a\"}]},\"report\":[]}", ""},
+    {"{\"document\":7}", "an object"},
+    {"{\"version\":2,\"document\":{\"links\":[]}}", "has version 2, and this torqued reads up to version 1"},
+    {"{\"version\":2,\"later\":[]}", "has version 2, and"}, /* the version is checked before other members */
+    {"{\"version\":2,\"deleted\":true}", "has version 2, and"},
+    {"{\"version\":0,\"document\":{\"links\":[]}}", "has version 0, and"},
+    {"{\"version\":1.5,\"document\":{\"links\":[]}}", "has version 1.5, and"},
+    {"{\"version\":\"1\",\"document\":{\"links\":[]}}", "expected a number"},
+    {"{\"version\":1}", "a record is"},
+};
+
 static void unreadable_records_hide_and_say_why(void **state)
 {
-    static const struct {
-        const char *record, *said;
-    } cases[] = {
-        {"", "the body is empty"},
-        {"{\"document\":{\"li", "premature end"},
-        {"[]", "a record is"},
-        {"{}", "a record is"},
-        {"{\"deleted\":false}", "a record is"},
-        {"{\"deleted\":true,\"report\":[]}", "a record is"},
-        {"{\"document\":{\"links\":[]},\"later\":1}", "no members but"},
-        {"{\"document\":{\"links\":[]},\"report\":{}}", "expected an array"},
-        {"{\"document\":{\"links\":[]},\"report\":[{\"severity\":1}]}", "entry 0"},
-        {"{\"document\":{\"links\":[]},\"report\":[" ENTRY("") "," ENTRY(",\"more\":\"x\"") "]}", "entry 1"},
-        {"{\"document\":{\"links\":[{\"name\":\"a\"}]},\"report\":[]}", ""},
-        {"{\"document\":7}", "an object"},
-        {"{\"version\":2,\"document\":{\"links\":[]}}", "has version 2, and this torqued reads up to version 1"},
-        {"{\"version\":2,\"later\":[]}", "has version 2, and"}, /* the version is checked before other members */
-        {"{\"version\":2,\"deleted\":true}", "has version 2, and"},
-        {"{\"version\":0,\"document\":{\"links\":[]}}", "has version 0, and"},
-        {"{\"version\":1.5,\"document\":{\"links\":[]}}", "has version 1.5, and"},
-        {"{\"version\":\"1\",\"document\":{\"links\":[]}}", "expected a number"},
-        {"{\"version\":1}", "a record is"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof unreadable_records / sizeof unreadable_records[0]; i++) {
         api_problem problem;
         disk_wipe();
         disk_start(NULL);
-        if (door_restore("hinge", cases[i].record, strlen(cases[i].record), &problem))
-            fail_msg("taken: %s", cases[i].record);
-        if (!strstr(problem.detail, cases[i].said)) fail_msg("%s: %s", cases[i].record, problem.detail);
+        if (door_restore("hinge", unreadable_records[i].record, strlen(unreadable_records[i].record), &problem))
+            fail_msg("taken: %s", unreadable_records[i].record);
+        if (!strstr(problem.detail, unreadable_records[i].said))
+            fail_msg("%s: %s", unreadable_records[i].record, problem.detail);
         assert_damaged("hinge"); /* no model is better than another robot under its name */
         assert_int_equal(disk_request("PUT", "hinge", HINGE("2")), 201);
         door_close();

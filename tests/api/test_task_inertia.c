@@ -150,19 +150,25 @@ static void assert_close(const double *a, const double *b, size_t n, double tole
         assert_true(fabs(a[e] - b[e]) <= tolerance * size);
 }
 
-/* A row of J that is negligible beside `scale` must become zero; a row that is not must keep even its smallest
- * entries. */
-static void negligible_rows_become_zero(void **state)
+/* The matrices of one lane must be read apart from those of its neighbours, J by rows and X by columns. */
+static void one_lane_is_taken(void **state)
 {
     (void)state;
-    double   room[1000];
-    dyn_task task = {.nv = 3, .k = 2};
-    assert_true(dyn_task_entries(3, 2) <= sizeof room / sizeof *room);
+    enum { NV = 3, K = 2, LANES = 4, LANE = 2 };
+    double   room[1000], M[NV * NV * LANES], J[K * NV * LANES];
+    dyn_task task = {.nv = NV, .k = K};
+    for (size_t i = 0; i < sizeof M / sizeof *M; i++)
+        M[i] = 1000 + (double)i;
+    for (size_t i = 0; i < sizeof J / sizeof *J; i++)
+        J[i] = 2000 + (double)i;
+    assert_true(dyn_task_entries(NV, K) <= sizeof room / sizeof *room);
     dyn_task_lay_out(&task, room);
-    dyn_task_set_row(&task, 0, (const double[]){1e-12, -1e-9, 0}, 1, 0.5);
-    dyn_task_set_row(&task, 1, (const double[]){1e-12, -1e-8, 0}, 1, 0.5);
-    assert_true(task.X[0] == 0 && task.X[1] == 0 && task.X[2] == 0);
-    assert_true(task.X[3] == 1e-12 && task.X[4] == -1e-8 && task.X[5] == 0);
+    dyn_task_take_lane(&task, M, J, LANES, LANE);
+    for (size_t i = 0; i < NV * NV; i++)
+        assert_true(task.M[i] == M[i * LANES + LANE]);
+    for (size_t a = 0; a < K; a++)
+        for (size_t v = 0; v < NV; v++)
+            assert_true(task.X[v + NV * a] == J[(a * NV + v) * LANES + LANE]);
 }
 
 /* Checks more directions than coordinates, each a mixture of `rank` of them, with M = 1: Lambda is the pseudo-inverse
@@ -231,12 +237,9 @@ static void invalid_tasks_are_not_computed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equations_hold),
-        cmocka_unit_test(directions_of_coordinates),
-        cmocka_unit_test(negligible_rows_become_zero),
-        cmocka_unit_test(missing_directions),
-        cmocka_unit_test(redundant_directions),
-        cmocka_unit_test(invalid_tasks_are_not_computed),
+        cmocka_unit_test(equations_hold),       cmocka_unit_test(directions_of_coordinates),
+        cmocka_unit_test(one_lane_is_taken),    cmocka_unit_test(missing_directions),
+        cmocka_unit_test(redundant_directions), cmocka_unit_test(invalid_tasks_are_not_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

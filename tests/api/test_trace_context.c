@@ -1,6 +1,6 @@
 /* test_trace_context.c - checks which traceparent headers (W3C Trace Context) are continued, and the header of the
  * answer. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include <string.h>
 
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"

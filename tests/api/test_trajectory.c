@@ -1,6 +1,6 @@
 /* test_trajectory.c - checks requests for trajectories: exact small answers, batches, options, equal bits on all
  * targets, refusals. (Values of gradients: tests/e2e/motion/test_trajectory.py.) */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "dynamics/dynamics.h"
 #include <stdio.h>
 #include <stdlib.h>

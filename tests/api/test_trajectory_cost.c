@@ -2,7 +2,7 @@
  * the degree of the spline and the free coordinates. */
 #include "api/service/http/call.h"
 #include "api/requests/fields/operation.h"
-#include "models.h"
+#include "tests/api/support/models.h"
 #include <string.h>
 
 static api_model *panda, *two_link;

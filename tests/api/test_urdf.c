@@ -83,51 +83,54 @@ static void continuous_joints_have_no_range(void **state)
     api_model_release(same);
 }
 
+/* Texts, the bytes that belong to the decimal at their beginning, and its value. */
+static const struct {
+    const char *text;
+    size_t      used;
+    double      value;
+} decimal_texts[] = {
+    {"1", 1, 1},
+    {"+1", 2, 1},
+    {"-1", 2, -1},
+    {".5", 2, 0.5},
+    {"1.", 2, 1},
+    {"-.5e1", 5, -5},
+    {"1.e2", 4, 100},
+    {"007", 3, 7},
+    {"00.25", 5, 0.25},
+    {"1E+2", 4, 100},
+    {"0x10", 1, 0},
+    {"1 2", 1, 1},
+    {"1,5", 1, 1},
+    {"", 0, 0},
+    {".", 0, 0},
+    {"+", 0, 0},
+    {"+-1", 0, 0},
+    {"--1", 0, 0},
+    {"e1", 0, 0},
+    {".e1", 0, 0},
+    {"1e", 0, 0},
+    {"1e+", 0, 0},
+    {"inf", 0, 0},
+    {"-inf", 0, 0},
+    {"nan", 0, 0},
+    {"Infinity", 0, 0},
+    {"1e999", 5, INFINITY},
+    {"5e-324", 6, 5e-324},
+    {"1e-999", 6, 0},
+    {"0.1000000000000000055511151231257827021181583404541015625", 57, 0.1},
+    {"9007199254740993", 16, 9007199254740992.0},
+};
+
 static void decimals(void **state)
 {
-    static const struct {
-        const char *text;
-        size_t      used;
-        double      value;
-    } cases[] = {
-        {"1", 1, 1},
-        {"+1", 2, 1},
-        {"-1", 2, -1},
-        {".5", 2, 0.5},
-        {"1.", 2, 1},
-        {"-.5e1", 5, -5},
-        {"1.e2", 4, 100},
-        {"007", 3, 7},
-        {"00.25", 5, 0.25},
-        {"1E+2", 4, 100},
-        {"0x10", 1, 0},
-        {"1 2", 1, 1},
-        {"1,5", 1, 1},
-        {"", 0, 0},
-        {".", 0, 0},
-        {"+", 0, 0},
-        {"+-1", 0, 0},
-        {"--1", 0, 0},
-        {"e1", 0, 0},
-        {".e1", 0, 0},
-        {"1e", 0, 0},
-        {"1e+", 0, 0},
-        {"inf", 0, 0},
-        {"-inf", 0, 0},
-        {"nan", 0, 0},
-        {"Infinity", 0, 0},
-        {"1e999", 5, INFINITY},
-        {"5e-324", 6, 5e-324},
-        {"1e-999", 6, 0},
-        {"0.1000000000000000055511151231257827021181583404541015625", 57, 0.1},
-        {"9007199254740993", 16, 9007199254740992.0},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof decimal_texts / sizeof *decimal_texts; i++) {
         double value = 0;
-        size_t used  = api_number_read_decimal(cases[i].text, strlen(cases[i].text), &value);
-        if (used != cases[i].used) fail_msg("%s: %zu bytes", cases[i].text, used);
-        if (used > 0 && value != cases[i].value) fail_msg("%s: %.17g", cases[i].text, value);
-        if (used > 1) assert_true(api_number_read_decimal(cases[i].text, 1, &value) <= 1); /* reads no further */
+        size_t used  = api_number_read_decimal(decimal_texts[i].text, strlen(decimal_texts[i].text), &value);
+        if (used != decimal_texts[i].used) fail_msg("%s: %zu bytes", decimal_texts[i].text, used);
+        if (used > 0 && value != decimal_texts[i].value) fail_msg("%s: %.17g", decimal_texts[i].text, value);
+        if (used > 1)
+            assert_true(api_number_read_decimal(decimal_texts[i].text, 1, &value) <= 1); /* reads no further */
     }
 }
 

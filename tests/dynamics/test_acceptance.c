@@ -1,9 +1,9 @@
 /* test_acceptance.c - compares kernels and reference with printed results of two published robots (published.h), to
  * every printed digit. The values here have more digits than the books print: they were recomputed independently. */
-#include "check.h"
-#include "published.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/published.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* test_accuracy.c - measures the rounding errors of the fused and the unfused arithmetic class over the whole range of
  * angles, against the same kernels compiled for extended precision (long double). An unfused target may have twice the
  * error of a fused one. With CHECK_VERBOSE the test prints the table of tests/bench/NOTEBOOK.md. */
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include <math.h>
 #include <stdlib.h>
 

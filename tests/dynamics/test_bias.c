@@ -1,7 +1,7 @@
 /* test_bias.c - compares the bias and its parts with the reference, on every target. */
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>

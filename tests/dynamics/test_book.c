@@ -1,9 +1,9 @@
 /* test_book.c - compares every target's tau, joint wrenches, M and qdd of random robots with the algorithms as
  * Featherstone prints them. */
 #include "book/book.h"
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <float.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* test_closure.c - compares the relative pose of two frames with their poses in the world, and its Jacobian and the
  * Jacobian's rates with derivatives by the complex step. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>

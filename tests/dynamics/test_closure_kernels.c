@@ -1,9 +1,9 @@
 /* test_closure_kernels.c - checks the kernels that solve closure equations: pseudoinverses by the conditions that
  * define them, the change of a matrix by products in doubles, rows and columns of pairs, and equal bits on every
  * target. */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "dynamics/closure_kernels.h"
-#include "random_tree.h"
+#include "tests/dynamics/support/random_tree.h"
 #include "tests/target.h"
 #include <math.h>
 #include <string.h>

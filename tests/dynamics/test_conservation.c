@@ -1,8 +1,8 @@
 /* test_conservation.c - checks that the rate of energy is the input power, and that energy is constant without input.
  */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

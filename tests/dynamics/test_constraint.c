@@ -1,9 +1,9 @@
 /* test_constraint.c - checks the kernels that solve for the wrenches on held frames: the equations that define their
  * results, LAPACK's solutions of single states, and equal bits in all lanes and on all targets. */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "dynamics/contact/contact.h"
 #include "dynamics/held_directions.h"
-#include "trial.h"
+#include "tests/dynamics/support/trial.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* test_coriolis.c - compares the Coriolis matrix and the Christoffel symbols with their definitions from the
  * derivatives of the mass matrix, and with the bias. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <stdlib.h>
 

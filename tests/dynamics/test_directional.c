@@ -1,8 +1,8 @@
 /* test_directional.c - compares rates of inverse and of forward dynamics along directions with the complex step, with
  * gradients, to which they are adjoint, and with products of matrices and directions. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
@@ -15,47 +15,25 @@
 /* Forward dynamics also loses digits to the condition of M. */
 #define OF_SOLUTIONS 1e-11
 
-enum { ROBOTS = 120, LOADED = 40, Q = 0, QD, QDD, DIRECTIONS = 2, DIRECTION_PARTS = QDD + 1 };
+enum { ROBOTS = 120, LOADED = 40 };
 
-/* Directions of a trial: the first one has the random numbers of three vectors, the second one permutes them. */
-typedef struct directions {
-    double *part[DIRECTION_PARTS]; /* [DIRECTIONS][nv] */
-} directions;
-
-static directions directions_make(const trial *t)
-{
-    const double *const vectors[DIRECTION_PARTS] = {t->qddd, t->tau, t->qdd};
-    directions          d;
-    for (int part = 0; part < DIRECTION_PARTS; part++) {
-        d.part[part] = trial_array(t, DIRECTIONS * t->nv);
-        for (int i = 0; i < DIRECTIONS; i++)
-            memcpy(d.part[part] + (size_t)i * t->nv, vectors[(part + i) % DIRECTION_PARTS], t->nv * sizeof(double));
-    }
-    return d;
-}
-
-static void directions_free(directions *d)
-{
-    for (int part = 0; part < DIRECTION_PARTS; part++)
-        free(d->part[part]);
-}
-
-static void run_rates(const dyn_kernels *k, const trial *t, const directions *d, double *rates, double *tau)
+static void run_rates(const dyn_kernels *k, const trial *t, const trial_directions *d, double *rates, double *tau)
 {
     rows_directional(k, &t->scene, 1,
                      (dyn_directional){.q             = t->q,
                                        .qd            = t->qd,
                                        .qdd           = t->qdd,
                                        .wrenches      = t->wrenches,
-                                       .n             = DIRECTIONS,
-                                       .direction_q   = d->part[Q],
-                                       .direction_qd  = d->part[QD],
-                                       .direction_qdd = d->part[QDD],
+                                       .n             = TRIAL_DIRECTIONS,
+                                       .direction_q   = d->part[TRIAL_Q],
+                                       .direction_qd  = d->part[TRIAL_QD],
+                                       .direction_qdd = d->part[TRIAL_LAST],
                                        .rates         = rates,
                                        .tau           = tau});
 }
 
-static void run_forward_rates(const dyn_kernels *k, const trial *t, const directions *d, double *rates, double *qdd)
+static void run_forward_rates(const dyn_kernels *k, const trial *t, const trial_directions *d, double *rates,
+                              double *qdd)
 {
     double singular[1];
     rows_forward_directional(k, &t->scene, 1,
@@ -63,10 +41,10 @@ static void run_forward_rates(const dyn_kernels *k, const trial *t, const direct
                                                        .qd            = t->qd,
                                                        .tau           = t->tau,
                                                        .wrenches      = t->wrenches,
-                                                       .n             = DIRECTIONS,
-                                                       .direction_q   = d->part[Q],
-                                                       .direction_qd  = d->part[QD],
-                                                       .direction_tau = d->part[QDD],
+                                                       .n             = TRIAL_DIRECTIONS,
+                                                       .direction_q   = d->part[TRIAL_Q],
+                                                       .direction_qd  = d->part[TRIAL_QD],
+                                                       .direction_tau = d->part[TRIAL_LAST],
                                                        .rates         = rates,
                                                        .qdd           = qdd,
                                                        .singular      = singular});
@@ -75,36 +53,26 @@ static void run_forward_rates(const dyn_kernels *k, const trial *t, const direct
 /* --- inverse dynamics --------------------------------------------------------------------------------------------- */
 
 /* Sets the rates of tau along direction i by the complex step. Returns the largest rate of a joint wrench. */
-static double complex_rates(const trial *t, const directions *d, size_t i, double *rates)
+static double complex_rates(const trial *t, const trial_directions *d, size_t i, double *rates)
 {
-    const size_t     nv = t->nv, nj = 6 * t->bodies;
-    complex_state    s   = complex_state_make(t, 0);
-    double _Complex *tau = complex_array(nv), *wrenches = complex_array(nj);
-    double          *w = trial_array(t, nj), most;
-    complex_state_move(&s, d->part[Q] + i * nv);
-    complex_add(nv, s.qd, d->part[QD] + i * nv);
-    complex_add(nv, s.qdd, d->part[QDD] + i * nv);
-    dyn_kernels_complex.inverse_dynamics(&t->scene, s.workspace,
-                                         &(dyn_inverse_dynamics){.q              = as_lanes(s.q),
-                                                                 .qd             = as_lanes(s.qd),
-                                                                 .qdd            = as_lanes(s.qdd),
-                                                                 .wrenches       = as_lanes(s.wrenches),
-                                                                 .tau            = as_lanes(tau),
-                                                                 .joint_wrenches = as_lanes(wrenches)},
-                                         1);
-    complex_derivative(nv, tau, rates);
-    complex_derivative(nj, wrenches, w);
-    most = largest(nj, w);
-    free(tau), free(wrenches), free(w);
+    const size_t  nv = t->nv, nj = 6 * t->bodies;
+    complex_state s = complex_state_make(t, 0);
+    double       *w = trial_array(t, nj);
+    complex_state_move(&s, d->part[TRIAL_Q] + i * nv);
+    complex_add(nv, s.qd, d->part[TRIAL_QD] + i * nv);
+    complex_add(nv, s.qdd, d->part[TRIAL_LAST] + i * nv);
+    complex_inverse_rates(&s, rates, w);
+    const double most = largest(nj, w);
+    free(w);
     complex_state_free(&s);
     return most;
 }
 
 static void compare_rates_with_complex_step(const trial *t)
 {
-    const size_t nv    = t->nv;
-    directions   d     = directions_make(t);
-    double      *rates = trial_array(t, DIRECTIONS * nv), *tau = trial_array(t, nv), *value = trial_array(t, nv),
+    const size_t     nv = t->nv;
+    trial_directions d  = trial_directions_make(t);
+    double *rates = trial_array(t, TRIAL_DIRECTIONS * nv), *tau = trial_array(t, nv), *value = trial_array(t, nv),
            *expected = trial_array(t, nv);
     const dyn_kernels *k;
     for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
@@ -113,13 +81,13 @@ static void compare_rates_with_complex_step(const trial *t)
             k, &t->scene, 1,
             (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .tau = value});
         assert_memory_equal(tau, value, nv * sizeof *tau);
-        for (size_t i = 0; i < DIRECTIONS; i++) {
+        for (size_t i = 0; i < TRIAL_DIRECTIONS; i++) {
             const double most = complex_rates(t, &d, i, expected);
             check_close_scaled("rates", t->seed, nv, rates + i * nv, expected, OF_COMPLEX_STEP, most);
         }
     }
     free(rates), free(tau), free(value), free(expected);
-    directions_free(&d);
+    trial_directions_free(&d);
 }
 
 static void test_rates_are_complex_step_derivatives(void **state)
@@ -145,13 +113,13 @@ static void add_products(size_t n, const double *a, const double *b, double *sum
 }
 
 /* Checks multipliers . rates = gradients . directions for direction i. */
-static void compare_products(const trial *t, const directions *d, const double *multipliers, const double *rates,
-                             double *const gradient[DIRECTION_PARTS], double tolerance)
+static void compare_products(const trial *t, const trial_directions *d, const double *multipliers, const double *rates,
+                             double *const gradient[TRIAL_PARTS], double tolerance)
 {
-    for (size_t i = 0; i < DIRECTIONS; i++) {
+    for (size_t i = 0; i < TRIAL_DIRECTIONS; i++) {
         double forward = 0, backward = 0, size = 0;
         add_products(t->nv, multipliers, rates + i * t->nv, &forward, &size);
-        for (int part = 0; part < DIRECTION_PARTS; part++)
+        for (int part = 0; part < TRIAL_PARTS; part++)
             add_products(t->nv, gradient[part], d->part[part] + i * t->nv, &backward, &size);
         check_close_scaled("adjoints", t->seed, 1, &forward, &backward, tolerance, size);
     }
@@ -160,11 +128,11 @@ static void compare_products(const trial *t, const directions *d, const double *
 static void compare_with_gradients(const trial *t)
 {
     const size_t       nv    = t->nv;
-    directions         d     = directions_make(t);
-    double            *rates = trial_array(t, DIRECTIONS * nv), *qdd = trial_array(t, nv), *gradient[DIRECTION_PARTS];
+    trial_directions   d     = trial_directions_make(t);
+    double            *rates = trial_array(t, TRIAL_DIRECTIONS * nv), *qdd = trial_array(t, nv), *gradient[TRIAL_PARTS];
     const double      *multipliers = t->qddd;
     const dyn_kernels *k;
-    for (int part = 0; part < DIRECTION_PARTS; part++)
+    for (int part = 0; part < TRIAL_PARTS; part++)
         gradient[part] = trial_array(t, nv);
     for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
         run_rates(k, t, &d, rates, NULL);
@@ -174,9 +142,9 @@ static void compare_with_gradients(const trial *t)
                                      .qdd          = t->qdd,
                                      .wrenches     = t->wrenches,
                                      .multipliers  = multipliers,
-                                     .gradient_q   = gradient[Q],
-                                     .gradient_qd  = gradient[QD],
-                                     .gradient_qdd = gradient[QDD]});
+                                     .gradient_q   = gradient[TRIAL_Q],
+                                     .gradient_qd  = gradient[TRIAL_QD],
+                                     .gradient_qdd = gradient[TRIAL_LAST]});
         compare_products(t, &d, multipliers, rates, gradient, OF_MATRICES);
         run_forward_rates(k, t, &d, rates, qdd);
         rows_forward_gradient(k, &t->scene, 1,
@@ -186,15 +154,15 @@ static void compare_with_gradients(const trial *t)
                                                      .wrenches     = t->wrenches,
                                                      .multipliers  = multipliers,
                                                      .qdd          = qdd,
-                                                     .gradient_q   = gradient[Q],
-                                                     .gradient_qd  = gradient[QD],
-                                                     .gradient_tau = gradient[QDD]});
+                                                     .gradient_q   = gradient[TRIAL_Q],
+                                                     .gradient_qd  = gradient[TRIAL_QD],
+                                                     .gradient_tau = gradient[TRIAL_LAST]});
         compare_products(t, &d, multipliers, rates, gradient, OF_SOLUTIONS);
     }
-    for (int part = 0; part < DIRECTION_PARTS; part++)
+    for (int part = 0; part < TRIAL_PARTS; part++)
         free(gradient[part]);
     free(rates), free(qdd);
-    directions_free(&d);
+    trial_directions_free(&d);
 }
 
 static void test_rates_and_gradients_are_adjoint(void **state)
@@ -211,12 +179,12 @@ static void test_rates_and_gradients_are_adjoint(void **state)
 
 static void compare_rates_with_matrices(const trial *t)
 {
-    const size_t nv    = t->nv;
-    directions   d     = directions_make(t);
-    double      *rates = trial_array(t, DIRECTIONS * nv), *qdd = trial_array(t, nv), *value = trial_array(t, nv),
-           *expected = trial_array(t, nv), *D[DIRECTION_PARTS], singular[1];
+    const size_t     nv = t->nv;
+    trial_directions d  = trial_directions_make(t);
+    double *rates = trial_array(t, TRIAL_DIRECTIONS * nv), *qdd = trial_array(t, nv), *value = trial_array(t, nv),
+           *expected = trial_array(t, nv), *D[TRIAL_PARTS], singular[1];
     const dyn_kernels *k;
-    for (int part = 0; part < DIRECTION_PARTS; part++)
+    for (int part = 0; part < TRIAL_PARTS; part++)
         D[part] = trial_array(t, nv * nv);
     for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
         rows_forward_sensitivity(k, &t->scene, 1,
@@ -225,28 +193,28 @@ static void compare_rates_with_matrices(const trial *t)
                                                            .tau       = t->tau,
                                                            .wrenches  = t->wrenches,
                                                            .qdd       = value,
-                                                           .dqdd_dq   = D[Q],
-                                                           .dqdd_dqd  = D[QD],
-                                                           .dqdd_dtau = D[QDD],
+                                                           .dqdd_dq   = D[TRIAL_Q],
+                                                           .dqdd_dqd  = D[TRIAL_QD],
+                                                           .dqdd_dtau = D[TRIAL_LAST],
                                                            .singular  = singular});
         run_forward_rates(k, t, &d, rates, qdd);
         check_close("qdd", t->seed, nv, qdd, value, OF_SOLUTIONS);
-        for (size_t i = 0; i < DIRECTIONS; i++) {
+        for (size_t i = 0; i < TRIAL_DIRECTIONS; i++) {
             double most = 0;
             for (size_t row = 0; row < nv; row++) {
                 double size   = 0;
                 expected[row] = 0;
-                for (int part = 0; part < DIRECTION_PARTS; part++)
+                for (int part = 0; part < TRIAL_PARTS; part++)
                     add_products(nv, D[part] + row * nv, d.part[part] + i * nv, &expected[row], &size);
                 most = fmax(most, size);
             }
             check_close_scaled("rates of qdd", t->seed, nv, rates + i * nv, expected, OF_SOLUTIONS, most);
         }
     }
-    for (int part = 0; part < DIRECTION_PARTS; part++)
+    for (int part = 0; part < TRIAL_PARTS; part++)
         free(D[part]);
     free(rates), free(qdd), free(value), free(expected);
-    directions_free(&d);
+    trial_directions_free(&d);
 }
 
 static void test_forward_rates_are_products_of_matrices_and_directions(void **state)
@@ -258,6 +226,7 @@ static void test_forward_rates_are_products_of_matrices_and_directions(void **st
         trial_free(&t);
     }
 }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rates_are_complex_step_derivatives),

@@ -1,6 +1,6 @@
 /* test_dispatch.c - checks which targets (kernel tables for one instruction set) this machine lists, and that they are
  * found by name. */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "dynamics/dynamics.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* test_double_double.c - checks sine, cosine, angle and length in double-double arithmetic to the last digit. The
  * constants of models are computed from these, so that models are the same on every machine. */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "dynamics/math/double_double.h"
-#include "random_tree.h"
+#include "tests/dynamics/support/random_tree.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* test_elementary.c - compares the kernels' sine, cosine, arc tangent and arc cosine with extended precision, and
  * prints a hash of the results that must be the same on every processor (test_processors.py). */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "dynamics/dynamics.h"
 #include "dynamics/math/elementary.h"
-#include "random_tree.h"
+#include "tests/dynamics/support/random_tree.h"
 #include <math.h>
 #include <string.h>
 

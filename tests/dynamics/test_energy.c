@@ -1,8 +1,8 @@
 /* test_energy.c - compares energies, centre of mass and momentum of random robots with the reference, on every target.
  */
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* test_fma.c - compares the emulated fused multiply-add with the C library, bit by bit. On a processor whose baseline
  * has the instruction, the test compares the instruction. */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "dynamics/math/fma.h"
-#include "random_tree.h"
+#include "tests/dynamics/support/random_tree.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>

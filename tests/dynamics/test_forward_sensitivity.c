@@ -1,8 +1,8 @@
 /* test_forward_sensitivity.c - compares derivatives of forward dynamics with the complex step of forward dynamics, and
  * on large trees with those of inverse dynamics. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_frame_sensitivity.c - compares derivatives of the motion of frames with the complex step. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>

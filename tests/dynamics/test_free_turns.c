@@ -1,9 +1,9 @@
 /* test_free_turns.c - checks spherical and floating joints inside the tree against other models that must have the same
  * results, on every target. */
-#include "check.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
-#include "trial.h"
+#include "tests/dynamics/support/trial.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

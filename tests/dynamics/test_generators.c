@@ -1,9 +1,9 @@
 /* test_generators.c - checks that random robots, states and wrenches vary in every field and prints the counts. Each
  * field must be zero where it may be absent, have either sign where it is signed, not always be 1 or one same value,
  * and be both smaller and greater than the field that code could confuse it with. */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "dynamics/model/joint_types.h"
-#include "trial.h"
+#include "tests/dynamics/support/trial.h"
 #include <string.h>
 
 enum { ROBOTS = 300, ROWS = 3 };

@@ -1,8 +1,9 @@
-/* test_gradient.c - compares gradients of inverse dynamics, of forward dynamics and of steps with the complex step and
- * with products of multipliers and matrices. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+/* test_gradient.c - compares gradients of inverse and of forward dynamics with the complex step and with products of
+ * multipliers and matrices. Gradients of steps: test_step_gradient.c. */
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/gradients.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,41 +13,10 @@
  * and may be small beside it. */
 #define OF_COMPLEX_STEP 1e-12
 #define OF_MATRICES     1e-13
-/* Forward dynamics also loses digits to the condition of M, and so do steps. */
+/* Forward dynamics also loses digits to the condition of M. */
 #define OF_SOLUTIONS 1e-11
 
-enum { ROBOTS = 120, LOADED = 40, STEPS = 40, Q = 0, QD, QDD, PARAMETERS, WRENCHES, GRAVITY, PARTS };
-
-static const char *const names[PARTS] = {"by q",          "by qd",       "by qdd or tau",
-                                         "by parameters", "by wrenches", "by gravity"};
-
-/* The gradients of one state, and the values beside them. */
-typedef struct gradients {
-    double *part[PARTS], *value;
-} gradients;
-
-static size_t length(const trial *t, int part)
-{
-    return part < PARAMETERS    ? t->nv
-           : part == PARAMETERS ? 10 * t->model->n_rows
-           : part == WRENCHES   ? 6 * t->scene.n_wrenches
-                                : 3;
-}
-
-static gradients gradients_allocate(const trial *t)
-{
-    gradients g = {.value = trial_array(t, t->nv)};
-    for (int part = 0; part < PARTS; part++)
-        g.part[part] = trial_array(t, length(t, part));
-    return g;
-}
-
-static void gradients_free(gradients *g)
-{
-    for (int part = 0; part < PARTS; part++)
-        free(g->part[part]);
-    free(g->value);
-}
+enum { ROBOTS = 120, LOADED = 40 };
 
 /* The multipliers are the random numbers of qddd. */
 static void run_inverse(const dyn_kernels *k, const trial *t, const gradients *g)
@@ -58,12 +28,12 @@ static void run_inverse(const dyn_kernels *k, const trial *t, const gradients *g
                                  .wrenches            = t->wrenches,
                                  .multipliers         = t->qddd,
                                  .tau                 = g->value,
-                                 .gradient_q          = g->part[Q],
-                                 .gradient_qd         = g->part[QD],
-                                 .gradient_qdd        = g->part[QDD],
-                                 .gradient_parameters = g->part[PARAMETERS],
-                                 .gradient_wrenches   = g->part[WRENCHES],
-                                 .gradient_gravity    = g->part[GRAVITY]});
+                                 .gradient_q          = g->part[GRADIENT_Q],
+                                 .gradient_qd         = g->part[GRADIENT_QD],
+                                 .gradient_qdd        = g->part[GRADIENT_LAST],
+                                 .gradient_parameters = g->part[GRADIENT_PARAMETERS],
+                                 .gradient_wrenches   = g->part[GRADIENT_WRENCHES],
+                                 .gradient_gravity    = g->part[GRADIENT_GRAVITY]});
 }
 
 static void run_forward(const dyn_kernels *k, const trial *t, const gradients *g)
@@ -75,12 +45,12 @@ static void run_forward(const dyn_kernels *k, const trial *t, const gradients *g
                                                  .wrenches            = t->wrenches,
                                                  .multipliers         = t->qddd,
                                                  .qdd                 = g->value,
-                                                 .gradient_q          = g->part[Q],
-                                                 .gradient_qd         = g->part[QD],
-                                                 .gradient_tau        = g->part[QDD],
-                                                 .gradient_parameters = g->part[PARAMETERS],
-                                                 .gradient_wrenches   = g->part[WRENCHES],
-                                                 .gradient_gravity    = g->part[GRAVITY]});
+                                                 .gradient_q          = g->part[GRADIENT_Q],
+                                                 .gradient_qd         = g->part[GRADIENT_QD],
+                                                 .gradient_tau        = g->part[GRADIENT_LAST],
+                                                 .gradient_parameters = g->part[GRADIENT_PARAMETERS],
+                                                 .gradient_wrenches   = g->part[GRADIENT_WRENCHES],
+                                                 .gradient_gravity    = g->part[GRADIENT_GRAVITY]});
 }
 
 /* --- matrices --------------------------------------------------------------------------------------------------- */
@@ -105,57 +75,73 @@ static double contract_columns(const trial *t, const double *matrix, size_t colu
 static void compare_part(const trial *t, int part, const gradients *got, const double *matrix, double size,
                          double tolerance)
 {
-    const size_t n    = length(t, part);
+    const size_t n    = gradient_length(t, part);
     double      *sum  = trial_array(t, n);
     const double most = contract_columns(t, matrix, n, size, sum);
-    check_close_scaled(names[part], t->seed, n, got->part[part], sum, tolerance, most);
+    check_close_scaled(gradient_names[part], t->seed, n, got->part[part], sum, tolerance, most);
     free(sum);
+}
+
+/* Sorts derivatives by wrenches, [wrench][nv][6], by rows: [nv][wrench][6]. */
+static void sort_by_rows(const trial *t, const double *by_wrench, double *rows)
+{
+    const size_t nv = t->nv, nw = t->scene.n_wrenches;
+    for (size_t w = 0; w < nw; w++)
+        for (size_t i = 0; i < nv; i++)
+            memcpy(rows + i * 6 * nw + 6 * w, by_wrench + (w * nv + i) * 6, 6 * sizeof *rows);
+}
+
+/* Computes the derivatives D of tau, of which those by wrenches are in `by_wrench`, and W of the joint wrenches. */
+static void run_matrices(const dyn_kernels *k, const trial *t, double *const D[GRADIENTS], double *const W[3],
+                         double *by_wrench)
+{
+    rows_sensitivity(k, &t->scene, 1,
+                     (dyn_sensitivity){.q                    = t->q,
+                                       .qd                   = t->qd,
+                                       .qdd                  = t->qdd,
+                                       .wrenches             = t->wrenches,
+                                       .dtau_dq              = D[GRADIENT_Q],
+                                       .dtau_dqd             = D[GRADIENT_QD],
+                                       .dtau_dqdd            = D[GRADIENT_LAST],
+                                       .djoint_wrenches_dq   = W[GRADIENT_Q],
+                                       .djoint_wrenches_dqd  = W[GRADIENT_QD],
+                                       .djoint_wrenches_dqdd = W[GRADIENT_LAST],
+                                       .dtau_dwrench         = by_wrench,
+                                       .dtau_dgravity        = D[GRADIENT_GRAVITY]});
+    rows_regressor(
+        k, &t->scene, 1,
+        (dyn_regressor){
+            .q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .regressor = D[GRADIENT_PARAMETERS]});
 }
 
 /* Compares with the matrices of `sensitivity` and with the regressor; tau has the bits of inverse dynamics. */
 static void compare_with_matrices(const trial *t)
 {
     const size_t       nv = t->nv, square = nv * nv, nj = 6 * t->bodies * nv, nw = t->scene.n_wrenches;
-    double            *D[PARTS], *W[3], *by_wrench = trial_array(t, 6 * nv * nw), *tau = trial_array(t, nv);
+    double            *D[GRADIENTS], *W[3], *by_wrench = trial_array(t, 6 * nv * nw), *tau = trial_array(t, nv);
     gradients          got = gradients_allocate(t);
     const dyn_kernels *k;
-    for (int part = 0; part < PARTS; part++)
-        D[part] = trial_array(t, nv * length(t, part));
+    for (int part = 0; part < GRADIENTS; part++)
+        D[part] = trial_array(t, nv * gradient_length(t, part));
     for (int i = 0; i < 3; i++)
         W[i] = trial_array(t, nj);
     assert_true(square > 0);
     for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
-        rows_sensitivity(k, &t->scene, 1,
-                         (dyn_sensitivity){.q                    = t->q,
-                                           .qd                   = t->qd,
-                                           .qdd                  = t->qdd,
-                                           .wrenches             = t->wrenches,
-                                           .dtau_dq              = D[Q],
-                                           .dtau_dqd             = D[QD],
-                                           .dtau_dqdd            = D[QDD],
-                                           .djoint_wrenches_dq   = W[Q],
-                                           .djoint_wrenches_dqd  = W[QD],
-                                           .djoint_wrenches_dqdd = W[QDD],
-                                           .dtau_dwrench         = by_wrench,
-                                           .dtau_dgravity        = D[GRAVITY]});
-        rows_regressor(k, &t->scene, 1,
-                       (dyn_regressor){
-                           .q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .regressor = D[PARAMETERS]});
+        run_matrices(k, t, D, W, by_wrench);
         rows_inverse_dynamics(
             k, &t->scene, 1,
             (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .tau = tau});
-        for (size_t w = 0; w < nw; w++)
-            for (size_t i = 0; i < nv; i++)
-                for (size_t c = 0; c < 6; c++)
-                    D[WRENCHES][i * 6 * nw + 6 * w + c] = by_wrench[(w * nv + i) * 6 + c];
+        sort_by_rows(t, by_wrench, D[GRADIENT_WRENCHES]);
         run_inverse(k, t, &got);
         assert_memory_equal(got.value, tau, nv * sizeof *tau);
-        for (int part = 0; part < PARTS; part++) {
-            const double size = part < PARAMETERS ? largest(nj, W[part]) : part == GRAVITY ? t->model->mass : 0;
+        for (int part = 0; part < GRADIENTS; part++) {
+            const double size = part < GRADIENT_PARAMETERS ? largest(nj, W[part])
+                                : part == GRADIENT_GRAVITY ? t->model->mass
+                                                           : 0;
             compare_part(t, part, &got, D[part], size, OF_MATRICES);
         }
     }
-    for (int part = 0; part < PARTS; part++)
+    for (int part = 0; part < GRADIENTS; part++)
         free(D[part]);
     for (int i = 0; i < 3; i++)
         free(W[i]);
@@ -183,34 +169,24 @@ static void test_with_load_friction(void **state)
 /* Returns the state moved along coordinate j of q, qd or qdd; with `along_tau` the last is tau. */
 static complex_state moved(const trial *t, int part, size_t j, bool along_tau)
 {
-    if (part == Q) return complex_state_along(t, j);
+    if (part == GRADIENT_Q) return complex_state_along(t, j);
     complex_state s = complex_state_make(t, 0);
-    *(part == QD ? &s.qd[j] : along_tau ? &s.tau[j] : &s.qdd[j]) += I * COMPLEX_STEP;
+    *(part == GRADIENT_QD ? &s.qd[j] : along_tau ? &s.tau[j] : &s.qdd[j]) += I * COMPLEX_STEP;
     return s;
 }
 
 /* Sets column j of D, and of the derivatives W of the joint wrenches. */
 static void inverse_column(const trial *t, int part, size_t j, double *D, double *W)
 {
-    const size_t     nv = t->nv, nj = 6 * t->bodies;
-    complex_state    s   = moved(t, part, j, false);
-    double _Complex *tau = complex_array(nv), *wrenches = complex_array(nj);
-    double          *d = trial_array(t, nv), *w = trial_array(t, nj);
-    dyn_kernels_complex.inverse_dynamics(&t->scene, s.workspace,
-                                         &(dyn_inverse_dynamics){.q              = as_lanes(s.q),
-                                                                 .qd             = as_lanes(s.qd),
-                                                                 .qdd            = as_lanes(s.qdd),
-                                                                 .wrenches       = as_lanes(s.wrenches),
-                                                                 .tau            = as_lanes(tau),
-                                                                 .joint_wrenches = as_lanes(wrenches)},
-                                         1);
-    complex_derivative(nv, tau, d);
-    complex_derivative(nj, wrenches, w);
+    const size_t  nv = t->nv, nj = 6 * t->bodies;
+    complex_state s = moved(t, part, j, false);
+    double       *d = trial_array(t, nv), *w = trial_array(t, nj);
+    complex_inverse_rates(&s, d, w);
     for (size_t i = 0; i < nv; i++)
         D[i * nv + j] = d[i];
     for (size_t i = 0; i < nj; i++)
         W[i * nv + j] = w[i];
-    free(tau), free(wrenches), free(d), free(w);
+    free(d), free(w);
     complex_state_free(&s);
 }
 
@@ -219,7 +195,7 @@ static void compare_with_complex_step(const trial *t)
     const dyn_kernels *k;
     gradients          got = gradients_allocate(t);
     double            *D = trial_array(t, t->nv * t->nv), *W = trial_array(t, 6 * t->bodies * t->nv);
-    for (int part = Q; part <= QDD; part++) {
+    for (int part = GRADIENT_Q; part <= GRADIENT_LAST; part++) {
         for (size_t j = 0; j < t->nv; j++)
             inverse_column(t, part, j, D, W);
         for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
@@ -236,7 +212,25 @@ static void test_gradients_are_complex_step_derivatives(void **state)
     trial_robots(ROBOTS, 1, compare_with_complex_step);
 }
 
-/* --- forward dynamics and steps --------------------------------------------------------------------------------- */
+/* --- forward dynamics ------------------------------------------------------------------------------------------- */
+
+/* The gradients of forward dynamics by parameters and gravity are those of inverse dynamics with the multipliers -mu,
+ * where mu are the derivatives by tau. */
+static void compare_with_inverse(const dyn_kernels *k, const trial *t, double *qdd, const gradients *got)
+{
+    gradients inner   = gradients_allocate(t);
+    trial     with_mu = *t;
+    with_mu.qdd = qdd, with_mu.qddd = got->part[GRADIENT_LAST];
+    run_inverse(k, &with_mu, &inner);
+    for (int part = GRADIENT_PARAMETERS; part < GRADIENTS; part++)
+        for (size_t i = 0; part != GRADIENT_WRENCHES && i < gradient_length(t, part); i++)
+            inner.part[part][i] = -inner.part[part][i];
+    check_close(gradient_names[GRADIENT_PARAMETERS], t->seed, gradient_length(t, GRADIENT_PARAMETERS),
+                got->part[GRADIENT_PARAMETERS], inner.part[GRADIENT_PARAMETERS], OF_SOLUTIONS);
+    check_close_scaled(gradient_names[GRADIENT_GRAVITY], t->seed, 3, got->part[GRADIENT_GRAVITY],
+                       inner.part[GRADIENT_GRAVITY], OF_SOLUTIONS, 1);
+    gradients_free(&inner);
+}
 
 /* Compares with the matrices of `forward_sensitivity`, of which dqdd/dparameters is -M^-1 times the regressor. */
 static void compare_forward(const trial *t)
@@ -244,7 +238,7 @@ static void compare_forward(const trial *t)
     const size_t       nv = t->nv, square = nv * nv, nw = t->scene.n_wrenches;
     double            *D[3], *by_wrench = trial_array(t, 6 * nv * nw), *E = trial_array(t, 6 * nv * nw);
     double            *qdd = trial_array(t, nv), singular[1];
-    gradients          got = gradients_allocate(t), inner = gradients_allocate(t);
+    gradients          got = gradients_allocate(t);
     const dyn_kernels *k;
     for (int i = 0; i < 3; i++)
         D[i] = trial_array(t, square);
@@ -255,35 +249,23 @@ static void compare_forward(const trial *t)
                                                            .tau          = t->tau,
                                                            .wrenches     = t->wrenches,
                                                            .qdd          = qdd,
-                                                           .dqdd_dq      = D[Q],
-                                                           .dqdd_dqd     = D[QD],
-                                                           .dqdd_dtau    = D[QDD],
+                                                           .dqdd_dq      = D[GRADIENT_Q],
+                                                           .dqdd_dqd     = D[GRADIENT_QD],
+                                                           .dqdd_dtau    = D[GRADIENT_LAST],
                                                            .dqdd_dwrench = by_wrench,
                                                            .singular     = singular});
-        for (size_t w = 0; w < nw; w++)
-            for (size_t i = 0; i < nv; i++)
-                for (size_t c = 0; c < 6; c++)
-                    E[i * 6 * nw + 6 * w + c] = by_wrench[(w * nv + i) * 6 + c];
+        sort_by_rows(t, by_wrench, E);
         run_forward(k, t, &got);
         check_close("qdd", t->seed, nv, got.value, qdd, OF_SOLUTIONS);
-        for (int part = Q; part <= QDD; part++)
+        for (int part = GRADIENT_Q; part <= GRADIENT_LAST; part++)
             compare_part(t, part, &got, D[part], largest(square, D[part]), OF_SOLUTIONS);
-        compare_part(t, WRENCHES, &got, E, largest(6 * nv * nw, E), OF_SOLUTIONS);
-        /* the gradients by parameters and gravity are those of inverse dynamics with the multipliers -mu */
-        trial with_mu = *t;
-        with_mu.qdd = qdd, with_mu.qddd = got.part[QDD];
-        run_inverse(k, &with_mu, &inner);
-        for (int part = PARAMETERS; part < PARTS; part++)
-            for (size_t i = 0; part != WRENCHES && i < length(t, part); i++)
-                inner.part[part][i] = -inner.part[part][i];
-        check_close(names[PARAMETERS], t->seed, length(t, PARAMETERS), got.part[PARAMETERS], inner.part[PARAMETERS],
-                    OF_SOLUTIONS);
-        check_close_scaled(names[GRAVITY], t->seed, 3, got.part[GRAVITY], inner.part[GRAVITY], OF_SOLUTIONS, 1);
+        compare_part(t, GRADIENT_WRENCHES, &got, E, largest(6 * nv * nw, E), OF_SOLUTIONS);
+        compare_with_inverse(k, t, qdd, &got);
     }
     for (int i = 0; i < 3; i++)
         free(D[i]);
     free(by_wrench), free(E), free(qdd);
-    gradients_free(&got), gradients_free(&inner);
+    gradients_free(&got);
 }
 
 static void test_forward_gradients(void **state)
@@ -296,92 +278,11 @@ static void test_forward_gradients(void **state)
     }
 }
 
-/* Compares with the matrices A and B of a step and its derivatives by wrenches and parameters, for each method. The
- * multipliers of q+ are those of qdd, the multipliers of qd+ those of qddd. */
-static void compare_steps(const trial *t)
-{
-    const size_t nv = t->nv, nw = t->scene.n_wrenches, np = 10 * t->model->n_rows;
-    double      *A = trial_array(t, 4 * nv * nv), *B = trial_array(t, 2 * nv * nv), *q = trial_array(t, t->nq),
-           *qd = trial_array(t, nv), *by_wrench = trial_array(t, 12 * nv * nw + 1), *by_p = trial_array(t, 2 * nv * np);
-    double             singular, unsolved, contradictory, singular_too, unsolved_too;
-    gradients          got = gradients_allocate(t);
-    const dyn_kernels *k;
-    for (size_t target = 0; (k = dyn_kernels_at(target)); target++)
-        for (dyn_step_method method = DYN_EXPLICIT_EULER; method <= DYN_IMPLICIT_EULER; method++) {
-            const double h = 0.003;
-            rows_step(k, &t->scene, 1,
-                      (dyn_step){.q                = t->q,
-                                 .qd               = t->qd,
-                                 .tau              = t->tau,
-                                 .wrenches         = t->wrenches,
-                                 .method           = method,
-                                 .h                = h,
-                                 .q_after          = q,
-                                 .qd_after         = qd,
-                                 .state_matrix     = A,
-                                 .input_matrix     = B,
-                                 .wrench_matrix    = nw ? by_wrench : NULL,
-                                 .parameter_matrix = by_p,
-                                 .singular         = &singular,
-                                 .unsolved         = &unsolved,
-                                 .contradictory    = &contradictory});
-            rows_step_gradient(k, &t->scene, 1,
-                               (dyn_step_gradient){.q                   = t->q,
-                                                   .qd                  = t->qd,
-                                                   .tau                 = t->tau,
-                                                   .wrenches            = t->wrenches,
-                                                   .multipliers_q       = t->qdd,
-                                                   .multipliers_qd      = t->qddd,
-                                                   .method              = method,
-                                                   .h                   = h,
-                                                   .gradient_q          = got.part[Q],
-                                                   .gradient_qd         = got.part[QD],
-                                                   .gradient_tau        = got.part[QDD],
-                                                   .gradient_parameters = got.part[PARAMETERS],
-                                                   .gradient_wrenches   = got.part[WRENCHES],
-                                                   .singular            = &singular_too,
-                                                   .unsolved            = &unsolved_too});
-            assert_true(unsolved == unsolved_too && singular == singular_too);
-            if (unsolved != 0) continue;
-            for (int part = 0; part < GRAVITY; part++) {
-                const size_t n   = length(t, part);
-                double      *sum = trial_array(t, n), most = 0;
-                for (size_t j = 0; j < n; j++) {
-                    double terms = 0;
-                    for (size_t i = 0; i < 2 * nv; i++) {
-                        const double m = i < nv ? t->qdd[i] : t->qddd[i - nv];
-                        const double x = part == Q            ? A[i * 2 * nv + j]
-                                         : part == QD         ? A[i * 2 * nv + nv + j]
-                                         : part == QDD        ? B[i * nv + j]
-                                         : part == PARAMETERS ? by_p[i * np + j]
-                                                              : by_wrench[(j / 6 * 2 * nv + i) * 6 + j % 6];
-                        sum[j] += m * x;
-                        terms += fabs(m * x);
-                    }
-                    most = fmax(most, terms);
-                }
-                check_close_scaled(names[part], t->seed, n, got.part[part], sum, OF_SOLUTIONS, most);
-                free(sum);
-            }
-        }
-    free(A), free(B), free(q), free(qd), free(by_wrench), free(by_p);
-    gradients_free(&got);
-}
-
-static void test_gradients_of_steps(void **state)
-{
-    trial_robots(STEPS, 1, compare_steps);
-    for (uint64_t seed = 1; seed <= STEPS / 4; seed++) {
-        trial t = trial_make_loaded(seed, 1);
-        compare_steps(&t);
-        trial_free(&t);
-    }
-}
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients_are_products_of_multipliers_and_matrices),
-        cmocka_unit_test(test_with_load_friction), cmocka_unit_test(test_gradients_are_complex_step_derivatives),
-        cmocka_unit_test(test_forward_gradients), cmocka_unit_test(test_gradients_of_steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients_are_products_of_multipliers_and_matrices),
+                                       cmocka_unit_test(test_with_load_friction),
+                                       cmocka_unit_test(test_gradients_are_complex_step_derivatives),
+                                       cmocka_unit_test(test_forward_gradients)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* test_hessian.c - compares second derivatives of inverse and forward dynamics with the complex step of the first
  * derivatives, direction by direction, and Hessian-vector products with that of gradients and with products of the
  * matrices. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
@@ -253,33 +253,29 @@ static void test_single_results(void **state)
 /* Forward dynamics also loses digits to the square of the condition of M. */
 #define OF_SOLUTIONS 1e-9
 
-enum { LOADED = 40, DIRECTIONS = 2, Q = 0, QD, QDD, PARTS };
+enum { LOADED = 40 };
 
-static const char *const part_names[PARTS] = {"by q", "by qd", "by qdd or tau"};
+static const char *const part_names[TRIAL_PARTS] = {"by q", "by qd", "by qdd or tau"};
 
-/* Directions and products of a trial: [DIRECTIONS][nv] for each part. */
+/* Directions and products of a trial: [TRIAL_DIRECTIONS][nv] for each part. */
 typedef struct products {
-    double *along[PARTS], *part[PARTS];
+    trial_directions along;
+    double          *part[TRIAL_PARTS];
 } products;
 
-/* The first direction has the random numbers of three vectors, the second one permutes them. */
 static products products_make(const trial *t)
 {
-    const double *const vectors[PARTS] = {t->qddd, t->tau, t->qdd};
-    products            p;
-    for (int part = 0; part < PARTS; part++) {
-        p.along[part] = trial_array(t, DIRECTIONS * t->nv);
-        p.part[part]  = trial_array(t, DIRECTIONS * t->nv);
-        for (int i = 0; i < DIRECTIONS; i++)
-            memcpy(p.along[part] + (size_t)i * t->nv, vectors[(part + i) % PARTS], t->nv * sizeof(double));
-    }
+    products p = {.along = trial_directions_make(t)};
+    for (int part = 0; part < TRIAL_PARTS; part++)
+        p.part[part] = trial_array(t, TRIAL_DIRECTIONS * t->nv);
     return p;
 }
 
 static void products_free(products *p)
 {
-    for (int part = 0; part < PARTS; part++)
-        free(p->along[part]), free(p->part[part]);
+    for (int part = 0; part < TRIAL_PARTS; part++)
+        free(p->part[part]);
+    trial_directions_free(&p->along);
 }
 
 /* The multipliers are the random numbers of qddd, turned around. */
@@ -299,13 +295,13 @@ static void run_products(const dyn_kernels *k, const trial *t, const double *mul
                                                .qdd           = t->qdd,
                                                .wrenches      = t->wrenches,
                                                .multipliers   = multipliers,
-                                               .n             = DIRECTIONS,
-                                               .direction_q   = p->along[Q],
-                                               .direction_qd  = p->along[QD],
-                                               .direction_qdd = p->along[QDD],
-                                               .product_q     = p->part[Q],
-                                               .product_qd    = p->part[QD],
-                                               .product_qdd   = p->part[QDD]});
+                                               .n             = TRIAL_DIRECTIONS,
+                                               .direction_q   = p->along.part[TRIAL_Q],
+                                               .direction_qd  = p->along.part[TRIAL_QD],
+                                               .direction_qdd = p->along.part[TRIAL_LAST],
+                                               .product_q     = p->part[TRIAL_Q],
+                                               .product_qd    = p->part[TRIAL_QD],
+                                               .product_qdd   = p->part[TRIAL_LAST]});
 }
 
 /* --- matrices --------------------------------------------------------------------------------------------------- */
@@ -331,15 +327,15 @@ static double add_matrix(size_t n, const double *M, bool transposed, const doubl
 static void compare_direction(const trial *t, double *const H[5], const products *p, size_t i)
 {
     /* q_q, q_qd, q_qdd, qd_qd, qd_qdd of row and column; -1: zero */
-    static const int matrix[PARTS][PARTS] = {{0, 1, 2}, {1, 3, 4}, {2, 4, -1}};
-    const size_t     nv                   = t->nv;
-    double          *sum = trial_array(t, PARTS * nv), most = 0;
-    for (int row = 0; row < PARTS; row++)
-        for (int column = 0; column < PARTS; column++)
+    static const int matrix[TRIAL_PARTS][TRIAL_PARTS] = {{0, 1, 2}, {1, 3, 4}, {2, 4, -1}};
+    const size_t     nv                               = t->nv;
+    double          *sum = trial_array(t, TRIAL_PARTS * nv), most = 0;
+    for (int row = 0; row < TRIAL_PARTS; row++)
+        for (int column = 0; column < TRIAL_PARTS; column++)
             if (matrix[row][column] >= 0)
-                most = fmax(most, add_matrix(nv, H[matrix[row][column]], row > column, p->along[column] + i * nv,
+                most = fmax(most, add_matrix(nv, H[matrix[row][column]], row > column, p->along.part[column] + i * nv,
                                              sum + (size_t)row * nv));
-    for (int row = 0; row < PARTS; row++)
+    for (int row = 0; row < TRIAL_PARTS; row++)
         check_close_scaled(part_names[row], t->seed, nv, p->part[row] + i * nv, sum + (size_t)row * nv, OF_MATRICES,
                            most);
     free(sum);
@@ -366,7 +362,7 @@ static void compare_with_matrices(const trial *t)
                                    .qd_qd       = H[3],
                                    .qd_qdd      = H[4]});
         run_products(k, t, multipliers, &p);
-        for (size_t i = 0; i < DIRECTIONS; i++)
+        for (size_t i = 0; i < TRIAL_DIRECTIONS; i++)
             compare_direction(t, H, &p, i);
     }
     for (int i = 0; i < 5; i++)
@@ -390,18 +386,18 @@ static void test_products_are_those_of_matrices_and_directions(void **state)
 
 /* Sets the rates of the gradients of inverse or forward dynamics along direction i. */
 static void complex_products(const trial *t, const double *multipliers, const products *p, size_t i, bool forward,
-                             double *rate[PARTS])
+                             double *rate[TRIAL_PARTS])
 {
     const size_t     nv = t->nv;
     complex_state    s  = complex_state_make(t, 0);
-    double _Complex *m = complex_array(nv), *qdd = complex_array(nv), *gradient[PARTS];
+    double _Complex *m = complex_array(nv), *qdd = complex_array(nv), *gradient[TRIAL_PARTS];
     for (size_t v = 0; v < nv; v++)
         m[v] = multipliers[v];
-    for (int part = 0; part < PARTS; part++)
+    for (int part = 0; part < TRIAL_PARTS; part++)
         gradient[part] = complex_array(nv);
-    complex_state_move(&s, p->along[Q] + i * nv);
-    complex_add(nv, s.qd, p->along[QD] + i * nv);
-    complex_add(nv, forward ? s.tau : s.qdd, p->along[QDD] + i * nv);
+    complex_state_move(&s, p->along.part[TRIAL_Q] + i * nv);
+    complex_add(nv, s.qd, p->along.part[TRIAL_QD] + i * nv);
+    complex_add(nv, forward ? s.tau : s.qdd, p->along.part[TRIAL_LAST] + i * nv);
     if (forward)
         dyn_kernels_complex.forward_gradient(&t->scene, s.workspace,
                                              &(dyn_forward_gradient){.q            = as_lanes(s.q),
@@ -410,9 +406,9 @@ static void complex_products(const trial *t, const double *multipliers, const pr
                                                                      .wrenches     = as_lanes(s.wrenches),
                                                                      .multipliers  = as_lanes(m),
                                                                      .qdd          = as_lanes(qdd),
-                                                                     .gradient_q   = as_lanes(gradient[Q]),
-                                                                     .gradient_qd  = as_lanes(gradient[QD]),
-                                                                     .gradient_tau = as_lanes(gradient[QDD])},
+                                                                     .gradient_q   = as_lanes(gradient[TRIAL_Q]),
+                                                                     .gradient_qd  = as_lanes(gradient[TRIAL_QD]),
+                                                                     .gradient_tau = as_lanes(gradient[TRIAL_LAST])},
                                              1);
     else
         dyn_kernels_complex.gradient(&t->scene, s.workspace,
@@ -421,11 +417,11 @@ static void complex_products(const trial *t, const double *multipliers, const pr
                                                      .qdd          = as_lanes(s.qdd),
                                                      .wrenches     = as_lanes(s.wrenches),
                                                      .multipliers  = as_lanes(m),
-                                                     .gradient_q   = as_lanes(gradient[Q]),
-                                                     .gradient_qd  = as_lanes(gradient[QD]),
-                                                     .gradient_qdd = as_lanes(gradient[QDD])},
+                                                     .gradient_q   = as_lanes(gradient[TRIAL_Q]),
+                                                     .gradient_qd  = as_lanes(gradient[TRIAL_QD]),
+                                                     .gradient_qdd = as_lanes(gradient[TRIAL_LAST])},
                                      1);
-    for (int part = 0; part < PARTS; part++)
+    for (int part = 0; part < TRIAL_PARTS; part++)
         complex_derivative(nv, gradient[part], rate[part]), free(gradient[part]);
     free(m), free(qdd), complex_state_free(&s);
 }
@@ -433,19 +429,19 @@ static void complex_products(const trial *t, const double *multipliers, const pr
 static void compare_rates_of_gradients(const trial *t, const char *what, const double *multipliers, const products *p,
                                        bool forward)
 {
-    double *rate[PARTS];
-    for (int part = 0; part < PARTS; part++)
+    double *rate[TRIAL_PARTS];
+    for (int part = 0; part < TRIAL_PARTS; part++)
         rate[part] = trial_array(t, t->nv);
-    for (size_t i = 0; i < DIRECTIONS; i++) {
+    for (size_t i = 0; i < TRIAL_DIRECTIONS; i++) {
         double most = 0;
         complex_products(t, multipliers, p, i, forward, rate);
-        for (int part = 0; part < PARTS; part++)
+        for (int part = 0; part < TRIAL_PARTS; part++)
             most = fmax(most, largest(t->nv, rate[part]));
-        for (int part = 0; part < PARTS; part++)
+        for (int part = 0; part < TRIAL_PARTS; part++)
             check_close_scaled(what, t->seed, t->nv, p->part[part] + i * t->nv, rate[part],
                                forward ? OF_SOLUTIONS : OF_COMPLEX_STEP, most);
     }
-    for (int part = 0; part < PARTS; part++)
+    for (int part = 0; part < TRIAL_PARTS; part++)
         free(rate[part]);
 }
 
@@ -478,19 +474,19 @@ static void test_products_are_complex_step_derivatives_of_gradients(void **state
 static void expect_directional_rates(const dyn_kernels *k, const trial *t, const products *p, const double *rates)
 {
     const size_t nv       = t->nv;
-    double      *expected = trial_array(t, DIRECTIONS * nv), *qdd = trial_array(t, nv);
+    double      *expected = trial_array(t, TRIAL_DIRECTIONS * nv), *qdd = trial_array(t, nv);
     rows_forward_directional(k, &t->scene, 1,
                              (dyn_forward_directional){.q             = t->q,
                                                        .qd            = t->qd,
                                                        .tau           = t->tau,
                                                        .wrenches      = t->wrenches,
-                                                       .n             = DIRECTIONS,
-                                                       .direction_q   = p->along[Q],
-                                                       .direction_qd  = p->along[QD],
-                                                       .direction_tau = p->along[QDD],
+                                                       .n             = TRIAL_DIRECTIONS,
+                                                       .direction_q   = p->along.part[TRIAL_Q],
+                                                       .direction_qd  = p->along.part[TRIAL_QD],
+                                                       .direction_tau = p->along.part[TRIAL_LAST],
                                                        .rates         = expected,
                                                        .qdd           = qdd});
-    assert_memory_equal(rates, expected, DIRECTIONS * nv * sizeof *rates);
+    assert_memory_equal(rates, expected, TRIAL_DIRECTIONS * nv * sizeof *rates);
     free(expected), free(qdd);
 }
 
@@ -498,8 +494,8 @@ static void expect_directional_rates(const dyn_kernels *k, const trial *t, const
 static void compare_forward_products(const trial *t)
 {
     const size_t nv          = t->nv;
-    double      *multipliers = multipliers_make(t), *rates = trial_array(t, DIRECTIONS * nv), *qdd = trial_array(t, nv),
-           singular[1];
+    double      *multipliers = multipliers_make(t), *rates = trial_array(t, TRIAL_DIRECTIONS * nv),
+           *qdd          = trial_array(t, nv), singular[1];
     products           p = products_make(t);
     const dyn_kernels *k;
     for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
@@ -509,13 +505,13 @@ static void compare_forward_products(const trial *t)
                                                                    .tau           = t->tau,
                                                                    .wrenches      = t->wrenches,
                                                                    .multipliers   = multipliers,
-                                                                   .n             = DIRECTIONS,
-                                                                   .direction_q   = p.along[Q],
-                                                                   .direction_qd  = p.along[QD],
-                                                                   .direction_tau = p.along[QDD],
-                                                                   .product_q     = p.part[Q],
-                                                                   .product_qd    = p.part[QD],
-                                                                   .product_tau   = p.part[QDD],
+                                                                   .n             = TRIAL_DIRECTIONS,
+                                                                   .direction_q   = p.along.part[TRIAL_Q],
+                                                                   .direction_qd  = p.along.part[TRIAL_QD],
+                                                                   .direction_tau = p.along.part[TRIAL_LAST],
+                                                                   .product_q     = p.part[TRIAL_Q],
+                                                                   .product_qd    = p.part[TRIAL_QD],
+                                                                   .product_tau   = p.part[TRIAL_LAST],
                                                                    .rates         = rates,
                                                                    .qdd           = qdd,
                                                                    .singular      = singular});

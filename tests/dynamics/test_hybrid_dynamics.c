@@ -1,8 +1,8 @@
 /* test_hybrid_dynamics.c - checks forward dynamics with driven coordinates (moving bases, passive joints) against the
  * dense partition of M, on every target. */
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* test_kinematics.c - compares poses, Jacobians and motions of random frames with the reference, on every target. */
-#include "check.h"
-#include "pose.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/pose.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

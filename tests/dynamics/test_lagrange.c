@@ -1,8 +1,8 @@
 /* test_lagrange.c - compares forces and mass matrix with derivatives of the energies (Lagrange's equations), by the
  * complex step. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* test_load_friction.c - checks efforts of friction that grows with the load against the equation of load_friction.h,
  * evaluated with models without load coefficients; forward dynamics against inverse dynamics; equal bits; refusals. */
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
@@ -113,64 +113,84 @@ static void test_efforts(void **state)
     assert_true(loaded > ROBOTS / 2);
 }
 
-/* For a robot without springs and wrenches, bias must be tau at qdd = 0 and the sum C qd + g + friction. The tau
- * computed with its rate, and that of the passivity-based dynamics at the robot's own motion, must equal inverse
- * dynamics. */
+/* Efforts of a trial: tau of inverse dynamics, and the results that are compared with it. */
+typedef struct efforts {
+    double *tau, *other, *rate, *rate_alone;
+} efforts;
+
+/* For a robot without springs and wrenches, bias must be tau at qdd = 0 and the sum C qd + g + friction. */
+static void compare_bias(const dyn_kernels *k, const trial *t, const efforts *e)
+{
+    const size_t n     = t->rows * t->nv;
+    double      *terms = trial_array(t, t->nv);
+    dyn_scene    still = {.model = t->model, .terms = DYN_FRICTION};
+    memcpy(still.gravity, t->scene.gravity, sizeof still.gravity);
+    rows_bias(k, &still, t->rows,
+              (dyn_bias){.q        = t->q,
+                         .qd       = t->qd,
+                         .bias     = e->other,
+                         .coriolis = e->rate,
+                         .gravity  = e->rate_alone,
+                         .friction = terms});
+    rows_inverse_dynamics(k, &still, t->rows, (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .tau = e->tau});
+    check_close("bias", t->seed, n, e->other, e->tau, TOLERANCE);
+    for (size_t i = 0; i < n; i++)
+        terms[i] += e->rate[i] + e->rate_alone[i];
+    check_close("sum of the terms", t->seed, n, terms, e->other, TOLERANCE);
+    free(terms);
+}
+
+/* The tau computed with its rate must equal inverse dynamics, and the rate must not depend on tau being wanted. */
+static void compare_torque_derivative(const dyn_kernels *k, const trial *t, const efforts *e)
+{
+    const size_t          n  = t->rows * t->nv;
+    dyn_torque_derivative io = {.q            = t->q,
+                                .qd           = t->qd,
+                                .qdd          = t->qdd,
+                                .qddd         = t->qddd,
+                                .wrenches     = t->wrenches,
+                                .wrench_rates = t->wrench_rates,
+                                .tau          = e->other,
+                                .tau_dot      = e->rate};
+    rows_torque_derivative(k, &t->scene, t->rows, io);
+    check_close("tau with its rate", t->seed, n, e->other, e->tau, TOLERANCE);
+    io.tau     = NULL;
+    io.tau_dot = e->rate_alone;
+    rows_torque_derivative(k, &t->scene, t->rows, io);
+    assert_memory_equal(e->rate_alone, e->rate, n * sizeof *e->rate);
+}
+
+/* The tau of the passivity-based dynamics at the robot's own motion must equal inverse dynamics. */
+static void compare_reference_at_own_motion(const dyn_kernels *k, const trial *t, const efforts *e)
+{
+    rows_reference_dynamics(k, &t->scene, t->rows,
+                            (dyn_reference_dynamics){.q             = t->q,
+                                                     .qd            = t->qd,
+                                                     .qd_reference  = t->qd,
+                                                     .qdd_reference = t->qdd,
+                                                     .wrenches      = t->wrenches,
+                                                     .tau           = e->other});
+    check_close("reference", t->seed, t->rows * t->nv, e->other, e->tau, TOLERANCE);
+}
+
 static void test_other_efforts(void **state)
 {
     const dyn_kernels *k;
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial   t    = trial_make_loaded(seed, STATES);
-        size_t  n    = t.rows * t.nv;
-        double *bias = trial_array(&t, t.nv), *coriolis = trial_array(&t, t.nv), *gravity = trial_array(&t, t.nv),
-               *friction = trial_array(&t, t.nv), *tau = trial_array(&t, t.nv);
+        trial   t = trial_make_loaded(seed, STATES);
+        efforts e = {.tau        = trial_array(&t, t.nv),
+                     .other      = trial_array(&t, t.nv),
+                     .rate       = trial_array(&t, t.nv),
+                     .rate_alone = trial_array(&t, t.nv)};
         for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
-            dyn_scene still = {.model = t.model, .terms = DYN_FRICTION};
-            memcpy(still.gravity, t.scene.gravity, sizeof still.gravity);
-            rows_bias(k, &still, t.rows,
-                      (dyn_bias){.q        = t.q,
-                                 .qd       = t.qd,
-                                 .bias     = bias,
-                                 .coriolis = coriolis,
-                                 .gravity  = gravity,
-                                 .friction = friction});
-            rows_inverse_dynamics(k, &still, t.rows, (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .tau = tau});
-            check_close("bias", seed, n, bias, tau, TOLERANCE);
-            for (size_t e = 0; e < n; e++)
-                friction[e] += coriolis[e] + gravity[e];
-            check_close("sum of the terms", seed, n, friction, bias, TOLERANCE);
+            compare_bias(k, &t, &e);
             rows_inverse_dynamics(
                 k, &t.scene, t.rows,
-                (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches, .tau = tau});
-            rows_torque_derivative(k, &t.scene, t.rows,
-                                   (dyn_torque_derivative){.q            = t.q,
-                                                           .qd           = t.qd,
-                                                           .qdd          = t.qdd,
-                                                           .qddd         = t.qddd,
-                                                           .wrenches     = t.wrenches,
-                                                           .wrench_rates = t.wrench_rates,
-                                                           .tau          = bias,
-                                                           .tau_dot      = gravity});
-            check_close("tau with its rate", seed, n, bias, tau, TOLERANCE);
-            rows_torque_derivative(k, &t.scene, t.rows,
-                                   (dyn_torque_derivative){.q            = t.q,
-                                                           .qd           = t.qd,
-                                                           .qdd          = t.qdd,
-                                                           .qddd         = t.qddd,
-                                                           .wrenches     = t.wrenches,
-                                                           .wrench_rates = t.wrench_rates,
-                                                           .tau_dot      = friction});
-            assert_memory_equal(friction, gravity, n * sizeof *gravity);
-            rows_reference_dynamics(k, &t.scene, t.rows,
-                                    (dyn_reference_dynamics){.q             = t.q,
-                                                             .qd            = t.qd,
-                                                             .qd_reference  = t.qd,
-                                                             .qdd_reference = t.qdd,
-                                                             .wrenches      = t.wrenches,
-                                                             .tau           = bias});
-            check_close("reference", seed, n, bias, tau, TOLERANCE);
+                (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches, .tau = e.tau});
+            compare_torque_derivative(k, &t, &e);
+            compare_reference_at_own_motion(k, &t, &e);
         }
-        free(bias), free(coriolis), free(gravity), free(friction), free(tau);
+        free(e.tau), free(e.other), free(e.rate), free(e.rate_alone);
         trial_free(&t);
     }
 }

@@ -1,8 +1,8 @@
 /* test_load_friction_derivatives.c - checks derivatives, rates and regressors of friction that grows with the load
  * against the complex step and against models without it. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
@@ -182,40 +182,44 @@ static complex_state in_motion(const trial *t)
     return s;
 }
 
+/* Finds the rates of the derivatives of tau, and of tau itself, by the complex step. Returns the largest derivative or
+ * rate, by which rounding is judged. */
+static double complex_matrix_rates(const trial *t, const matrices *rate, double *tau_dot)
+{
+    const size_t     n     = t->nv * t->nv;
+    complex_state    s     = in_motion(t);
+    double _Complex *by[3] = {complex_array(n), complex_array(n), complex_array(n)};
+    double          *w = trial_array(t, 6 * t->bodies), size = 0;
+    dyn_kernels_complex.sensitivity(&t->scene, s.workspace,
+                                    &(dyn_sensitivity){.q         = as_lanes(s.q),
+                                                       .qd        = as_lanes(s.qd),
+                                                       .qdd       = as_lanes(s.qdd),
+                                                       .wrenches  = as_lanes(s.wrenches),
+                                                       .dtau_dq   = as_lanes(by[0]),
+                                                       .dtau_dqd  = as_lanes(by[1]),
+                                                       .dtau_dqdd = as_lanes(by[2])},
+                                    1);
+    complex_inverse_rates(&s, tau_dot, w);
+    for (int i = 0; i < 3; i++) {
+        for (size_t e = 0; e < n; e++)
+            size = fmax(size, fabs(creal(by[i][e])));
+        complex_derivative(n, by[i], rate->by[i]);
+        size = fmax(size, largest(n, rate->by[i]));
+        free(by[i]);
+    }
+    free(w);
+    complex_state_free(&s);
+    return size;
+}
+
 static void test_rates(void **state)
 {
     const dyn_kernels *k;
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
-        trial            t        = trial_make_loaded(seed, 1);
-        size_t           n        = t.nv * t.nv;
-        matrices         expected = allocate(&t), got = allocate(&t);
-        complex_state    s     = in_motion(&t);
-        double _Complex *by[3] = {complex_array(n), complex_array(n), complex_array(n)}, *tau = complex_array(t.nv);
-        double          *tau_dot = trial_array(&t, t.nv), *wanted = trial_array(&t, t.nv), size = 0;
-        dyn_kernels_complex.sensitivity(&t.scene, s.workspace,
-                                        &(dyn_sensitivity){.q         = as_lanes(s.q),
-                                                           .qd        = as_lanes(s.qd),
-                                                           .qdd       = as_lanes(s.qdd),
-                                                           .wrenches  = as_lanes(s.wrenches),
-                                                           .dtau_dq   = as_lanes(by[0]),
-                                                           .dtau_dqd  = as_lanes(by[1]),
-                                                           .dtau_dqdd = as_lanes(by[2])},
-                                        1);
-        dyn_kernels_complex.inverse_dynamics(&t.scene, s.workspace,
-                                             &(dyn_inverse_dynamics){.q        = as_lanes(s.q),
-                                                                     .qd       = as_lanes(s.qd),
-                                                                     .qdd      = as_lanes(s.qdd),
-                                                                     .wrenches = as_lanes(s.wrenches),
-                                                                     .tau      = as_lanes(tau)},
-                                             1);
-        for (int i = 0; i < 3; i++) {
-            for (size_t e = 0; e < n; e++)
-                size = fmax(size, fabs(creal(by[i][e])));
-            complex_derivative(n, by[i], expected.by[i]);
-            size = fmax(size, largest(n, expected.by[i]));
-            free(by[i]);
-        }
-        complex_derivative(t.nv, tau, wanted);
+        trial        t        = trial_make_loaded(seed, 1);
+        matrices     expected = allocate(&t), got = allocate(&t);
+        double      *tau_dot = trial_array(&t, t.nv), *wanted = trial_array(&t, t.nv);
+        const double size = complex_matrix_rates(&t, &expected, wanted);
         for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
             rows_sensitivity_rate(k, &t.scene, 1,
                                   (dyn_sensitivity_rate){.q             = t.q,
@@ -227,16 +231,15 @@ static void test_rates(void **state)
                                                          .dtau_dqd_dot  = got.by[1],
                                                          .dtau_dqdd_dot = got.by[2]});
             for (int x = 0; x < 3; x++)
-                check_close_scaled("rate of dtau", seed, n, got.by[x], expected.by[x], TOLERANCE, size);
+                check_close_scaled("rate of dtau", seed, t.nv * t.nv, got.by[x], expected.by[x], TOLERANCE, size);
             rows_torque_derivative(
                 k, &t.scene, 1,
                 (dyn_torque_derivative){
                     .q = t.q, .qd = t.qd, .qdd = t.qdd, .qddd = t.qddd, .wrenches = t.wrenches, .tau_dot = tau_dot});
             check_close("rate of tau", seed, t.nv, tau_dot, wanted, TOLERANCE);
         }
-        complex_state_free(&s);
         release(&expected), release(&got);
-        free(tau), free(tau_dot), free(wanted);
+        free(tau_dot), free(wanted);
         trial_free(&t);
     }
 }

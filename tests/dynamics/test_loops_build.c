@@ -1,6 +1,6 @@
 /* test_loops_build.c - builds the loops of small trees: which coordinates are actuated, which joints move loops, what
  * is refused, and memory that is refused. */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "dynamics/loops/loops_build.h"
 #include "dynamics/loops/mechanism.h"
 #include "dynamics/math/geometry.h"

@@ -1,8 +1,8 @@
 /* test_mass_matrix.c - compares the mass matrix of random robots and its inverse with the reference, on every target.
  */
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

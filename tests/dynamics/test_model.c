@@ -1,9 +1,9 @@
 /* test_model.c - checks how descriptions become the canonical tree of bodies: special rotations, body frames, merged
  * fixed links. */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "reference/reference.h"
-#include "rows.h"
-#include "small_tree.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/small_tree.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

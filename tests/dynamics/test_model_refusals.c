@@ -1,7 +1,7 @@
 /* test_model_refusals.c - checks which descriptions are refused, that the refusal names the link, and which mimics are
  * valid. */
-#include "check.h"
-#include "small_tree.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/small_tree.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static void test_mimics(void **state)
     }
 }
 
-static void test_other_refusals(void **state)
+static void test_numbers_of_a_joint(void **state)
 {
     dyn_link link[7];
     small_tree(link);
@@ -106,8 +106,17 @@ static void test_other_refusals(void **state)
     link[2].axis[2] = 0;
     assert_refused(&d, DYN_BAD_NUMBER, 2);
     link[2].axis[2] = 1;
-    for (dyn_joint_kind free = DYN_SPHERICAL; free <= DYN_FLOATING;
-         free++) { /* joints that may have none of the properties of a joint with one coordinate */
+    link[2].joint   = (dyn_joint_kind)(DYN_FLOATING + 1);
+    assert_refused(&d, DYN_BAD_NUMBER, 2);
+}
+
+/* Joints with a quaternion have none of the properties of a joint with one coordinate. */
+static void test_numbers_of_free_joints(void **state)
+{
+    dyn_link link[7];
+    small_tree(link);
+    dyn_description d = {.n_links = 7, .links = link};
+    for (dyn_joint_kind free = DYN_SPHERICAL; free <= DYN_FLOATING; free++) {
         link[2].joint            = free;
         link[2].spring.stiffness = free == DYN_FLOATING ? 1 : NAN;
         assert_refused(&d, DYN_BAD_NUMBER, 2);
@@ -125,10 +134,13 @@ static void test_other_refusals(void **state)
         assert_refused(&d, DYN_BAD_NUMBER, 2);
         link[2].ratio = 1;
     }
-    link[2].joint = (dyn_joint_kind)(DYN_FLOATING + 1);
-    assert_refused(&d, DYN_BAD_NUMBER, 2);
-    link[2].joint       = DYN_PRISMATIC;
-    d.base_inertia.mass = NAN;
+}
+
+static void test_numbers_of_the_base(void **state)
+{
+    dyn_link link[7];
+    small_tree(link);
+    dyn_description d = {.n_links = 7, .links = link, .base_inertia.mass = NAN};
     assert_refused(&d, DYN_BAD_NUMBER, DYN_WORLD);
     d.base_inertia.mass  = 0;
     d.base_rotor_inertia = NAN;
@@ -163,7 +175,9 @@ int main(void)
         cmocka_unit_test(test_bad_parents_are_reported),
         cmocka_unit_test(test_bad_numbers_are_reported),
         cmocka_unit_test(test_mimics),
-        cmocka_unit_test(test_other_refusals),
+        cmocka_unit_test(test_numbers_of_a_joint),
+        cmocka_unit_test(test_numbers_of_free_joints),
+        cmocka_unit_test(test_numbers_of_the_base),
         cmocka_unit_test(test_most_degrees_of_freedom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* test_momentum.c - compares centre of mass and momentum with derivatives by the complex step, and the rate of momentum
  * with the external forces. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* test_motion_derivatives.c - compares Jacobians, accelerations and jerks with derivatives of the poses by the complex
  * step. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* test_payload.c - checks that a model with payloads equals the model of a description with the same bodies fixed to
  * its links. */
-#include "check.h"
-#include "pose.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/pose.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>

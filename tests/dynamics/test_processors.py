@@ -16,8 +16,8 @@ SANITIZED = os.path.basename(BUILD) in ("asan", "tsan")
 ARM_COMPILER, ARM, PLAIN = "aarch64-linux-gnu-gcc", "qemu-aarch64", "qemu-x86_64"
 TESTS = ["test_same_bits", "test_inverse_dynamics", "test_bias", "test_trigonometry", "test_double_double", "test_elementary"]
 # sources that the tests share, except the one for complex numbers
-SHARED = sorted(set(glob.glob("tests/dynamics/*.c") + glob.glob("tests/dynamics/reference/*.c")) - set(glob.glob("tests/dynamics/test_*.c")) -
-                {"tests/dynamics/complex_step.c"})
+SHARED = sorted(set(glob.glob("tests/dynamics/support/*.c") + glob.glob("tests/dynamics/reference/*.c")) -
+                {"tests/dynamics/support/complex_step.c"})
 
 
 os.environ.pop("TORQUED_TARGET", None)  # set by `make test TARGET=...`; the other processors have their own targets

@@ -1,8 +1,8 @@
 /* test_reference.c - checks the reference by other forms of the laws of motion, and by a robot solved by hand. */
-#include "check.h"
-#include "random_tree.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/random_tree.h"
 #include "reference/reference_body.h"
-#include "trial.h"
+#include "tests/dynamics/support/trial.h"
 #include <math.h>
 #include <stdlib.h>
 

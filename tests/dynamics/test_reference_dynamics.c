@@ -1,8 +1,8 @@
 /* test_reference_dynamics.c - compares the torque of a reference velocity and acceleration (passivity-based control)
  * with the mass matrix, the Coriolis matrix and inverse dynamics. */
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

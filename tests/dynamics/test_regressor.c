@@ -1,7 +1,9 @@
-/* test_regressor.c - compares the regressor times the parameters of the description with inverse dynamics. */
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+/* test_regressor.c - compares the regressors times the parameters of the description with inverse dynamics, energy and
+ * momentum. */
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,26 +11,29 @@
 /* Relative to the largest torque or joint wrench: rounding of sums along at most 40 bodies. */
 #define TOLERANCE 1e-12
 
+/* Relative to the largest value or to the order of the terms: rounding of sums along at most 40 bodies. */
+#define ENERGY_TOLERANCE 1e-13
+
 enum { ROBOTS = 200, ROWS = 3 };
 
 /* Adds an inertia in a link frame to the parameters about the origin of the body's link frame. X: pose of the inertia's
  * frame in the body's link frame. */
-static void add_parameters(const dyn_pose *X, const dyn_inertia *I, double *p)
+static void add_parameters(const dyn_pose *X, const dyn_inertia *inertia, double *p)
 {
     static const int indices[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
-    const double    *t             = I->about_com;
+    const double    *t             = inertia->about_com;
     double           T[3][3] = {{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}}, c[3], square = 0;
     for (int i = 0; i < 3; i++) {
         c[i] = X->p[i];
         for (int k = 0; k < 3; k++)
-            c[i] += X->R[i][k] * I->com[k];
+            c[i] += X->R[i][k] * inertia->com[k];
         square += c[i] * c[i];
-        p[1 + i] += I->mass * c[i];
+        p[1 + i] += inertia->mass * c[i];
     }
-    p[0] += I->mass;
+    p[0] += inertia->mass;
     for (int e = 0; e < 6; e++) {
         int    i = indices[e][0], j = indices[e][1];
-        double sum = I->mass * ((i == j ? square : 0) - c[i] * c[j]);
+        double sum = inertia->mass * ((i == j ? square : 0) - c[i] * c[j]);
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++)
                 sum += X->R[i][a] * T[a][b] * X->R[j][b];
@@ -209,9 +214,124 @@ static void test_friction(void **state)
     }
 }
 
+/* One output of the energy kernel per row, and the same from the regressors. */
+typedef struct energies {
+    double kinetic[ROWS], potential[ROWS], com[3 * ROWS], momentum[6 * ROWS];
+} energies;
+
+/* Adds the products of the rows of a matrix, m x n for each state, with n parameters. */
+static void multiply_rows(size_t m, size_t n, const double *Y, const double *p, double *sum)
+{
+    for (size_t r = 0; r < ROWS; r++)
+        multiply(m, n, Y + r * m * n, p, sum + r * m);
+}
+
+/* Computes energies and the momentum about the world's origin from the regressors. */
+static energies regressed_energies(const trial *t, const dyn_scene *scene)
+{
+    const size_t n = 10 * t->bodies, nj = 3 * t->model->n_movers;
+    double      *p = parameters_of(t), *joint = joint_parameters_of(t), *T = trial_array(t, n), *V = trial_array(t, n);
+    double      *l = trial_array(t, 6 * n), *Tj = trial_array(t, nj), *lj = trial_array(t, 6 * nj);
+    energies     e = {0};
+    rows_energy_regressor(test_kernels(), scene, ROWS,
+                          (dyn_energy_regressor){.q              = t->q,
+                                                 .qd             = t->qd,
+                                                 .kinetic        = T,
+                                                 .potential      = V,
+                                                 .momentum       = l,
+                                                 .joint_kinetic  = Tj,
+                                                 .joint_momentum = lj});
+    multiply_rows(1, n, T, p, e.kinetic);
+    multiply_rows(1, nj, Tj, joint, e.kinetic);
+    multiply_rows(1, n, V, p, e.potential);
+    multiply_rows(6, n, l, p, e.momentum);
+    multiply_rows(6, nj, lj, joint, e.momentum);
+    free(p), free(joint), free(T), free(V), free(l), free(Tj), free(lj);
+    return e;
+}
+
+/* Energies without springs, and the momentum, whose moment is taken from the centre of mass to the world's origin. The
+ * rounding errors are those of the moments of the whole mass about the origin. */
+static void test_energies_and_momentum(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial     t     = trial_in_columns(seed, ROWS);
+        dyn_scene scene = t.scene;
+        scene.terms     = 0;
+        energies got    = regressed_energies(&t, &scene), expected;
+        rows_energy(test_kernels(), &scene, ROWS,
+                    (dyn_energy){.q         = t.q,
+                                 .qd        = t.qd,
+                                 .kinetic   = expected.kinetic,
+                                 .potential = expected.potential,
+                                 .com       = expected.com,
+                                 .momentum  = expected.momentum});
+        for (size_t r = 0; r < ROWS; r++) {
+            double *c = expected.com + 3 * r, *l = expected.momentum + 6 * r;
+            for (int i = 0; i < 3; i++)
+                l[3 + i] += c[(i + 1) % 3] * l[(i + 2) % 3] - c[(i + 2) % 3] * l[(i + 1) % 3];
+        }
+        check_close("kinetic", seed, ROWS, got.kinetic, expected.kinetic, ENERGY_TOLERANCE);
+        check_close_scaled("potential", seed, ROWS, got.potential, expected.potential, ENERGY_TOLERANCE,
+                           10 * t.model->mass);
+        check_close_scaled("momentum", seed, 6 * ROWS, got.momentum, expected.momentum, ENERGY_TOLERANCE,
+                           t.model->mass);
+        trial_free(&t);
+    }
+}
+
+/* Computes the rate of the rows of both energies together along the motion of t, by the complex step. */
+static void rate_of_energy_rows(const trial *t, const dyn_scene *scene, size_t n, size_t nj, double *rate,
+                                double *joint)
+{
+    double _Complex *T = complex_array(n), *V = complex_array(n), *Tj = complex_array(nj + 1);
+    complex_state    s = complex_state_make(t, 0);
+    complex_state_move(&s, t->qd);
+    complex_add(t->nv, s.qd, t->qdd);
+    dyn_kernels_complex.energy_regressor(scene, s.workspace,
+                                         &(dyn_energy_regressor){.q             = as_lanes(s.q),
+                                                                 .qd            = as_lanes(s.qd),
+                                                                 .kinetic       = as_lanes(T),
+                                                                 .potential     = as_lanes(V),
+                                                                 .joint_kinetic = as_lanes(Tj)},
+                                         1);
+    for (size_t i = 0; i < n; i++)
+        T[i] += V[i];
+    complex_derivative(n, T, rate);
+    complex_derivative(nj, Tj, joint);
+    complex_state_free(&s);
+    free(T), free(V), free(Tj);
+}
+
+/* The power of the torques of each single parameter is the rate of its energies: qd^T Y = d/dt (Y_T + Y_V). */
+static void test_power_is_the_rate_of_energy(void **state)
+{
+    for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
+        trial        t     = trial_in_columns(seed, 1);
+        dyn_scene    scene = t.scene;
+        const size_t n = 10 * t.bodies, nj = 3 * t.model->n_movers;
+        scene.terms = 0, scene.n_wrenches = 0;
+        double *Y = trial_array(&t, t.nv * n), *Yj = trial_array(&t, t.nv * nj), *power = trial_array(&t, n + nj);
+        double *rate = trial_array(&t, n + nj);
+        rows_regressor(test_kernels(), &scene, 1,
+                       (dyn_regressor){.q = t.q, .qd = t.qd, .qdd = t.qdd, .regressor = Y, .joint_regressor = Yj});
+        for (size_t v = 0; v < t.nv; v++) {
+            for (size_t c = 0; c < n; c++)
+                power[c] += t.qd[v] * Y[v * n + c];
+            for (size_t c = 0; c < nj; c += 3)
+                power[n + c] += t.qd[v] * Yj[v * nj + c];
+        }
+        rate_of_energy_rows(&t, &scene, n, nj, rate, rate + n);
+        check_close("power", seed, n + nj, power, rate, TOLERANCE);
+        free(Y), free(Yj), free(power), free(rate);
+        trial_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse_dynamics), cmocka_unit_test(test_reference),
-                                       cmocka_unit_test(test_friction)};
+                                       cmocka_unit_test(test_friction), cmocka_unit_test(test_energies_and_momentum),
+                                       cmocka_unit_test(test_power_is_the_rate_of_energy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

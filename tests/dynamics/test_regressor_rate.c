@@ -1,7 +1,7 @@
 /* test_regressor_rate.c - compares the regressor's time derivative with the complex step of the regressor. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include <stdlib.h>
 #include <string.h>
 

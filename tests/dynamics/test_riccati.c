@@ -1,5 +1,5 @@
 /* test_riccati.c - solves steps of the Riccati recursion in plain loops, and checks the pivots that are refused. */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "dynamics/riccati.h"
 #include "tests/target.h"
 #include <math.h>

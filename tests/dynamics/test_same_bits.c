@@ -1,7 +1,7 @@
 /* test_same_bits.c - checks that a state gives the same bits alone, in a batch of any size, at any place in a batch,
  * and on any target of the same arithmetic class. */
-#include "check.h"
-#include "results.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/results.h"
 #include "tests/target.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -149,59 +149,75 @@ static void test_threads_at_once(void **state)
     }
 }
 
+/* Computes one output alone in `one`, and compares it with that in `all`. */
+#define ALONE(kernel, field, entries, ...)                                                                             \
+    rows_##kernel(k, &t->scene, t->rows, (dyn_##kernel){__VA_ARGS__, .field = one->field});                            \
+    assert_memory_equal(one->field, all->field, t->rows *(entries) * sizeof(double))
+
+static void compare_single_efforts(const dyn_kernels *k, const trial *t, const results *all, const results *one)
+{
+    const size_t n = t->nv;
+    ALONE(inverse_dynamics, tau, n, .q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches);
+    assert_memory_equal(all->tau_beside_rate, all->tau, t->rows * n * sizeof(double));
+    assert_memory_equal(all->wrenches_beside_rate, all->joint_wrenches, t->rows * t->bodies * 6 * sizeof(double));
+    ALONE(torque_derivative, tau_dot, n, .q = t->q, .qd = t->qd, .qdd = t->qdd, .qddd = t->qddd,
+          .wrenches = t->wrenches, .wrench_rates = t->wrench_rates);
+    ALONE(bias, bias, n, .q = t->q, .qd = t->qd, .wrenches = t->wrenches);
+    ALONE(bias, coriolis, n, .q = t->q, .qd = t->qd);
+    ALONE(bias, gravity, n, .q = t->q);
+    ALONE(bias, friction, n, .q = t->q, .qd = t->qd);
+}
+
+/* The derivatives of tau are one result: the kernel computes all three or none. */
+static void compare_single_matrices(const dyn_kernels *k, const trial *t, const results *all, const results *one)
+{
+    const size_t entries = t->rows * t->nv * t->nv * sizeof(double);
+    ALONE(mass_matrix, mass_matrix, t->nv * t->nv, .q = t->q);
+    rows_sensitivity(k, &t->scene, t->rows,
+                     (dyn_sensitivity){.q         = t->q,
+                                       .qd        = t->qd,
+                                       .qdd       = t->qdd,
+                                       .wrenches  = t->wrenches,
+                                       .dtau_dq   = one->dtau_dq,
+                                       .dtau_dqd  = one->dtau_dqd,
+                                       .dtau_dqdd = one->dtau_dqdd});
+    assert_memory_equal(one->dtau_dq, all->dtau_dq, entries);
+    assert_memory_equal(one->dtau_dqd, all->dtau_dqd, entries);
+    assert_memory_equal(one->dtau_dqdd, all->dtau_dqdd, entries);
+}
+
+static void compare_single_motions(const dyn_kernels *k, const trial *t, const results *all, const results *one)
+{
+    const size_t n = t->nv;
+    dyn_frame    frames[2];
+    results_frames(t, frames);
+    ALONE(kinematics, positions, 6, .q = t->q, .n_frames = 2, .frames = frames);
+    ALONE(kinematics, orientations, 8, .q = t->q, .n_frames = 2, .frames = frames);
+    ALONE(kinematics, jacobian, 6 * n, .q = t->q, .frame = &frames[1]);
+    ALONE(kinematics, jacobian_dot, 6 * n, .q = t->q, .qd = t->qd, .frame = &frames[1]);
+    ALONE(kinematics, velocity, 6, .q = t->q, .qd = t->qd, .frame = &frames[1]);
+    ALONE(kinematics, acceleration, 6, .q = t->q, .qd = t->qd, .qdd = t->qdd, .frame = &frames[1]);
+    ALONE(energy, kinetic, 1, .q = t->q, .qd = t->qd);
+    ALONE(energy, potential, 1, .q = t->q);
+    ALONE(energy, com, 3, .q = t->q);
+    ALONE(energy, com_velocity, 3, .q = t->q, .qd = t->qd);
+    ALONE(energy, com_jacobian, 3 * n, .q = t->q);
+    ALONE(energy, momentum, 6, .q = t->q, .qd = t->qd);
+    ALONE(energy, momentum_matrix, 6 * n, .q = t->q);
+}
+#undef ALONE
+
 /* Other requested outputs must not change a result. */
 static void test_results_do_not_depend_on_other_outputs(void **state)
 {
     const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= 60; seed++) {
-        trial     t   = trial_make(seed, 5);
-        results   all = results_allocate(&t), one = results_allocate(&t);
-        dyn_frame frames[2];
-        size_t    n = t.nv;
-        results_frames(&t, frames);
+        trial   t   = trial_make(seed, 5);
+        results all = results_allocate(&t), one = results_allocate(&t);
         results_evaluate(k, &t, &all);
-        rows_inverse_dynamics(
-            k, &t.scene, t.rows,
-            (dyn_inverse_dynamics){.q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches, .tau = one.tau});
-        rows_mass_matrix(k, &t.scene, t.rows, (dyn_mass_matrix){.q = t.q, .mass_matrix = one.mass_matrix});
-        assert_memory_equal(one.tau, all.tau, t.rows * n * sizeof(double));
-        assert_memory_equal(all.tau_beside_rate, all.tau, t.rows * n * sizeof(double));
-        assert_memory_equal(all.wrenches_beside_rate, all.joint_wrenches, t.rows * t.bodies * 6 * sizeof(double));
-        assert_memory_equal(one.mass_matrix, all.mass_matrix, t.rows * n * n * sizeof(double));
-#define ALONE(kernel, field, entries, ...)                                                                             \
-    rows_##kernel(k, &t.scene, t.rows, (dyn_##kernel){__VA_ARGS__, .field = one.field});                               \
-    assert_memory_equal(one.field, all.field, t.rows *(entries) * sizeof(double))
-        ALONE(torque_derivative, tau_dot, n, .q = t.q, .qd = t.qd, .qdd = t.qdd, .qddd = t.qddd, .wrenches = t.wrenches,
-              .wrench_rates = t.wrench_rates);
-        rows_sensitivity(k, &t.scene, t.rows,
-                         (dyn_sensitivity){.q         = t.q,
-                                           .qd        = t.qd,
-                                           .qdd       = t.qdd,
-                                           .wrenches  = t.wrenches,
-                                           .dtau_dq   = one.dtau_dq,
-                                           .dtau_dqd  = one.dtau_dqd,
-                                           .dtau_dqdd = one.dtau_dqdd});
-        assert_memory_equal(one.dtau_dq, all.dtau_dq, t.rows * n * n * sizeof(double));
-        assert_memory_equal(one.dtau_dqd, all.dtau_dqd, t.rows * n * n * sizeof(double));
-        assert_memory_equal(one.dtau_dqdd, all.dtau_dqdd, t.rows * n * n * sizeof(double));
-        ALONE(bias, bias, n, .q = t.q, .qd = t.qd, .wrenches = t.wrenches);
-        ALONE(bias, coriolis, n, .q = t.q, .qd = t.qd);
-        ALONE(bias, gravity, n, .q = t.q);
-        ALONE(bias, friction, n, .q = t.q, .qd = t.qd);
-        ALONE(kinematics, positions, 6, .q = t.q, .n_frames = 2, .frames = frames);
-        ALONE(kinematics, orientations, 8, .q = t.q, .n_frames = 2, .frames = frames);
-        ALONE(kinematics, jacobian, 6 * n, .q = t.q, .frame = &frames[1]);
-        ALONE(kinematics, jacobian_dot, 6 * n, .q = t.q, .qd = t.qd, .frame = &frames[1]);
-        ALONE(kinematics, velocity, 6, .q = t.q, .qd = t.qd, .frame = &frames[1]);
-        ALONE(kinematics, acceleration, 6, .q = t.q, .qd = t.qd, .qdd = t.qdd, .frame = &frames[1]);
-        ALONE(energy, kinetic, 1, .q = t.q, .qd = t.qd);
-        ALONE(energy, potential, 1, .q = t.q);
-        ALONE(energy, com, 3, .q = t.q);
-        ALONE(energy, com_velocity, 3, .q = t.q, .qd = t.qd);
-        ALONE(energy, com_jacobian, 3 * n, .q = t.q);
-        ALONE(energy, momentum, 6, .q = t.q, .qd = t.qd);
-        ALONE(energy, momentum_matrix, 6 * n, .q = t.q);
-#undef ALONE
+        compare_single_efforts(k, &t, &all, &one);
+        compare_single_matrices(k, &t, &all, &one);
+        compare_single_motions(k, &t, &all, &one);
         results_free(&all);
         results_free(&one);
         trial_free(&t);
@@ -223,80 +239,98 @@ static size_t count_unwritten(const trial *t, size_t n, const double *with_zeros
     return left;
 }
 
+/* Computes all outputs that zeros_are_set concerns. */
+static void evaluate_with_zeros(const dyn_kernels *k, const trial *t, bool zeros_are_set, const results *r)
+{
+    dyn_frame frames[2];
+    results_frames(t, frames);
+    rows_mass_matrix(
+        k, &t->scene, t->rows,
+        (dyn_mass_matrix){
+            .q = t->q, .zeros_are_set = zeros_are_set, .mass_matrix = r->mass_matrix, .inverse = r->inverse});
+    rows_coriolis(
+        k, &t->scene, t->rows,
+        (dyn_coriolis){.q = t->q, .qd = t->qd, .zeros_are_set = zeros_are_set, .coriolis_matrix = r->coriolis_matrix});
+    rows_regressor(
+        k, &t->scene, t->rows,
+        (dyn_regressor){
+            .q = t->q, .qd = t->qd, .qdd = t->qdd, .zeros_are_set = zeros_are_set, .regressor = r->regressor});
+    rows_kinematics(k, &t->scene, t->rows,
+                    (dyn_kinematics){.q             = t->q,
+                                     .qd            = t->qd,
+                                     .frame         = &frames[1],
+                                     .zeros_are_set = zeros_are_set,
+                                     .jacobian      = r->jacobian,
+                                     .jacobian_dot  = r->jacobian_dot});
+}
+
+/* Computes the derivatives that zeros_are_set concerns. */
+static void derive_with_zeros(const dyn_kernels *k, const trial *t, bool zeros_are_set, const results *r)
+{
+    rows_sensitivity(k, &t->scene, t->rows,
+                     (dyn_sensitivity){.q             = t->q,
+                                       .qd            = t->qd,
+                                       .qdd           = t->qdd,
+                                       .wrenches      = t->wrenches,
+                                       .zeros_are_set = zeros_are_set,
+                                       .dtau_dq       = r->dtau_dq,
+                                       .dtau_dqd      = r->dtau_dqd,
+                                       .dtau_dqdd     = r->dtau_dqdd});
+    rows_forward_sensitivity(k, &t->scene, t->rows,
+                             (dyn_forward_sensitivity){.q             = t->q,
+                                                       .qd            = t->qd,
+                                                       .tau           = t->tau,
+                                                       .wrenches      = t->wrenches,
+                                                       .zeros_are_set = zeros_are_set,
+                                                       .qdd           = r->qdd,
+                                                       .dqdd_dq       = r->dqdd_dq,
+                                                       .dqdd_dqd      = r->dqdd_dqd,
+                                                       .dqdd_dtau     = r->dqdd_dtau});
+}
+
+/* Matrices in which entries must have been left; the first three are those that few robots have. */
+enum { OF_M, OF_DTAU_DQDD, OF_INVERSE, OF_CORIOLIS, OF_REGRESSOR, OF_JACOBIAN, OF_DQDD_DQ, LEFT };
+
+/* Compares all outputs, and adds the entries that were left to `left`. */
+static void count_all_unwritten(const trial *t, const results *with_zeros, const results *whole, size_t left[LEFT])
+{
+    const size_t n = t->nv * t->nv;
+    left[OF_M] += count_unwritten(t, n, with_zeros->mass_matrix, whole->mass_matrix);
+    left[OF_DTAU_DQDD] += count_unwritten(t, n, with_zeros->dtau_dqdd, whole->dtau_dqdd);
+    left[OF_INVERSE] += count_unwritten(t, n, with_zeros->inverse, whole->inverse);
+    left[OF_CORIOLIS] += count_unwritten(t, n, with_zeros->coriolis_matrix, whole->coriolis_matrix);
+    left[OF_REGRESSOR] += count_unwritten(t, 10 * t->model->n_rows * t->nv, with_zeros->regressor, whole->regressor);
+    left[OF_JACOBIAN] += count_unwritten(t, 6 * t->nv, with_zeros->jacobian, whole->jacobian);
+    left[OF_DQDD_DQ] += count_unwritten(t, n, with_zeros->dqdd_dq, whole->dqdd_dq);
+    count_unwritten(t, n, with_zeros->dqdd_dqd, whole->dqdd_dqd);
+    count_unwritten(t, n, with_zeros->dqdd_dtau, whole->dqdd_dtau);
+    count_unwritten(t, n, with_zeros->dtau_dq, whole->dtau_dq);
+    count_unwritten(t, n, with_zeros->dtau_dqd, whole->dtau_dqd);
+    count_unwritten(t, 6 * t->nv, with_zeros->jacobian_dot, whole->jacobian_dot);
+}
+
 /* With zeros_are_set, all other entries must have the same bits. The test draws robots until it has met such zeros,
  * since few robots have branches. */
 static void test_zeros_are_set(void **state)
 {
     enum { MOST = 64 };
-    size_t left[7] = {0};
-    for (uint64_t seed = 1; seed <= MOST && (seed <= 4 * ROBOTS || left[0] == 0 || left[1] == 0 || left[5] == 0);
+    size_t left[LEFT] = {0};
+    for (uint64_t seed = 1;
+         seed <= MOST && (seed <= 4 * ROBOTS || left[OF_M] == 0 || left[OF_DTAU_DQDD] == 0 || left[OF_INVERSE] == 0);
          seed++) {
-        trial        t = trial_make(seed, 11);
-        const size_t n = t.nv * t.nv;
-        dyn_frame    frames[2];
-        results_frames(&t, frames);
+        trial   t     = trial_make(seed, 11);
         results whole = results_allocate(&t), with_zeros = results_allocate(&t);
         for (size_t target = 0; dyn_kernels_at(target); target++) {
-            const dyn_kernels *k      = dyn_kernels_at(target);
-            results           *each[] = {&whole, &with_zeros};
-            for (int stand = 0; stand < 2; stand++) {
-                const results *r = each[stand];
-                rows_mass_matrix(
-                    k, &t.scene, t.rows,
-                    (dyn_mass_matrix){
-                        .q = t.q, .zeros_are_set = stand, .mass_matrix = r->mass_matrix, .inverse = r->inverse});
-                rows_sensitivity(k, &t.scene, t.rows,
-                                 (dyn_sensitivity){.q             = t.q,
-                                                   .qd            = t.qd,
-                                                   .qdd           = t.qdd,
-                                                   .wrenches      = t.wrenches,
-                                                   .zeros_are_set = stand,
-                                                   .dtau_dq       = r->dtau_dq,
-                                                   .dtau_dqd      = r->dtau_dqd,
-                                                   .dtau_dqdd     = r->dtau_dqdd});
-                rows_forward_sensitivity(k, &t.scene, t.rows,
-                                         (dyn_forward_sensitivity){.q             = t.q,
-                                                                   .qd            = t.qd,
-                                                                   .tau           = t.tau,
-                                                                   .wrenches      = t.wrenches,
-                                                                   .zeros_are_set = stand,
-                                                                   .qdd           = r->qdd,
-                                                                   .dqdd_dq       = r->dqdd_dq,
-                                                                   .dqdd_dqd      = r->dqdd_dqd,
-                                                                   .dqdd_dtau     = r->dqdd_dtau});
-                rows_coriolis(k, &t.scene, t.rows,
-                              (dyn_coriolis){
-                                  .q = t.q, .qd = t.qd, .zeros_are_set = stand, .coriolis_matrix = r->coriolis_matrix});
-                rows_regressor(
-                    k, &t.scene, t.rows,
-                    (dyn_regressor){
-                        .q = t.q, .qd = t.qd, .qdd = t.qdd, .zeros_are_set = stand, .regressor = r->regressor});
-                rows_kinematics(k, &t.scene, t.rows,
-                                (dyn_kinematics){.q             = t.q,
-                                                 .qd            = t.qd,
-                                                 .frame         = &frames[1],
-                                                 .zeros_are_set = stand,
-                                                 .jacobian      = r->jacobian,
-                                                 .jacobian_dot  = r->jacobian_dot});
-            }
-            left[0] += count_unwritten(&t, n, with_zeros.mass_matrix, whole.mass_matrix);
-            left[1] += count_unwritten(&t, n, with_zeros.dtau_dqdd, whole.dtau_dqdd);
-            left[2] += count_unwritten(&t, n, with_zeros.coriolis_matrix, whole.coriolis_matrix);
-            left[3] += count_unwritten(&t, 10 * t.model->n_rows * t.nv, with_zeros.regressor, whole.regressor);
-            left[4] += count_unwritten(&t, 6 * t.nv, with_zeros.jacobian, whole.jacobian);
-            left[5] += count_unwritten(&t, n, with_zeros.inverse, whole.inverse);
-            left[6] += count_unwritten(&t, n, with_zeros.dqdd_dq, whole.dqdd_dq);
-            count_unwritten(&t, n, with_zeros.dqdd_dqd, whole.dqdd_dqd);
-            count_unwritten(&t, n, with_zeros.dqdd_dtau, whole.dqdd_dtau);
-            count_unwritten(&t, n, with_zeros.dtau_dq, whole.dtau_dq);
-            count_unwritten(&t, n, with_zeros.dtau_dqd, whole.dtau_dqd);
-            count_unwritten(&t, 6 * t.nv, with_zeros.jacobian_dot, whole.jacobian_dot);
+            const dyn_kernels *k = dyn_kernels_at(target);
+            evaluate_with_zeros(k, &t, false, &whole), derive_with_zeros(k, &t, false, &whole);
+            evaluate_with_zeros(k, &t, true, &with_zeros), derive_with_zeros(k, &t, true, &with_zeros);
+            count_all_unwritten(&t, &with_zeros, &whole, left);
         }
         results_free(&whole);
         results_free(&with_zeros);
         trial_free(&t);
     }
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+    for (size_t i = 0; i < LEFT; i++)
         assert_true(left[i] > 0);
 }
 

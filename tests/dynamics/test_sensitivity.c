@@ -1,8 +1,8 @@
 /* test_sensitivity.c - compares derivatives of inverse dynamics with the complex step of inverse dynamics, direction by
  * direction. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* test_sensitivity_rate.c - compares time derivatives of the sensitivities with the complex step of the sensitivities
  * along the motion, and with derivatives of the torque's rate by the complex step. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdio.h>

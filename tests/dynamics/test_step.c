@@ -1,8 +1,8 @@
 /* test_step.c - compares the matrices A, B of a time step with the complex step, and the state after the step with the
  * equations of the method. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* test_torque_derivative.c - compares rates of generalised forces and joint wrenches with the complex step of inverse
  * dynamics. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>
@@ -44,24 +44,13 @@ static dyn_torque_derivative arrays(const trial *t, const rates *r)
 /* Evaluates inverse dynamics over complex numbers, with every input moving at its rate. */
 static void differentiate(const trial *t, size_t row, rates *r)
 {
-    complex_state    s   = complex_state_make(t, row);
-    double _Complex *tau = complex_array(t->nv), *wrenches = complex_array(6 * t->bodies);
+    complex_state s = complex_state_make(t, row);
     complex_state_move(&s, t->qd + row * t->nv);
     complex_add(t->nv, s.qd, t->qdd + row * t->nv);
     complex_add(t->nv, s.qdd, t->qddd + row * t->nv);
     for (size_t i = 0; i < t->scene.n_wrenches; i++)
         complex_add(6, s.wrenches + 9 * i, t->wrench_rates + (row * t->scene.n_wrenches + i) * 6);
-    dyn_kernels_complex.inverse_dynamics(&t->scene, s.workspace,
-                                         &(dyn_inverse_dynamics){.q              = as_lanes(s.q),
-                                                                 .qd             = as_lanes(s.qd),
-                                                                 .qdd            = as_lanes(s.qdd),
-                                                                 .wrenches       = as_lanes(s.wrenches),
-                                                                 .tau            = as_lanes(tau),
-                                                                 .joint_wrenches = as_lanes(wrenches)},
-                                         1);
-    complex_derivative(t->nv, tau, r->tau_dot + row * t->nv);
-    complex_derivative(6 * t->bodies, wrenches, r->wrench_rates + row * 6 * t->bodies);
-    free(tau), free(wrenches);
+    complex_inverse_rates(&s, r->tau_dot + row * t->nv, r->wrench_rates + row * 6 * t->bodies);
     complex_state_free(&s);
 }
 

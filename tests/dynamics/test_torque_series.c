@@ -1,8 +1,8 @@
 /* test_torque_series.c - compares tau with inverse dynamics, and each time derivative of tau with the complex step,
  * along the motion, of the derivative one order lower. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_transpose.c - checks the copies of rows of numbers to lanes and back, entry by entry, on every target. Nothing
  * may be read or written beyond the rows, and numbers that are not finite or out of bounds must be found at any
  * place. */
-#include "check.h"
+#include "tests/dynamics/support/check.h"
 #include "dynamics/dynamics.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_trial.c - checks that the random robots of the other tests have every feature often enough: counts the robots
  * that have it. */
-#include "check.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/trial.h"
 #include <stdio.h>
 #include <stdlib.h>
 

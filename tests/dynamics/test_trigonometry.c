@@ -1,7 +1,7 @@
 /* test_trigonometry.c - compares the kernels' sine and cosine with the C library in long double. A revolute joint shows
  * them without other rounding: the point (1, 0, 0) of a body that rotates by q about z is at (cos q, sin q, 0). */
-#include "check.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // sdformat.cc - prints as JSON how libsdformat reads an SDF file, for tests of the SDF reader: gravity of the world;
-// poses of links, joints and frames in the outermost model; axes of joints in that model's axes; inertias in the axes
-// of their links.
+// poses of links, joints and frames in the outermost model; parents, children, damping, friction and springs of joints,
+// and their axes in that model's axes; inertias in the axes of their links.
 //
 //     sdformat FILE...
 //
@@ -46,6 +46,21 @@ static void print_links(const sdf::Model &model, const std::string &prefix, cons
     }
 }
 
+// Writes the links that a joint connects, and damping, friction, stiffness and reference of its axes.
+static void print_forces(const sdf::Joint &joint, const std::string &prefix)
+{
+    std::string parent, child;
+    if (!joint.ResolveParentLink(parent).empty() || !joint.ResolveChildLink(child).empty()) std::exit(2);
+    std::printf(",\"parent\":\"%s\",\"child\":\"%s\",\"dynamics\":[", (parent == "world" ? parent : prefix + parent).c_str(),
+                (child == "world" ? child : prefix + child).c_str());
+    for (unsigned k = 0; k < 2 && joint.Axis(k); k++) {
+        const sdf::JointAxis &axis = *joint.Axis(k);
+        std::printf("%s[%.17g,%.17g,%.17g,%.17g]", k ? "," : "", axis.Damping(), axis.Friction(), axis.SpringStiffness(),
+                    axis.SpringReference());
+    }
+    std::printf("]");
+}
+
 static void print_joints(const sdf::Model &model, const std::string &prefix, const Pose3d &X)
 {
     for (uint64_t i = 0; i < model.JointCount(); i++) {
@@ -59,7 +74,9 @@ static void print_joints(const sdf::Model &model, const std::string &prefix, con
             axis = X.Rot() * axis;
             std::printf("%s[%.17g,%.17g,%.17g]", k ? "," : "", axis.X(), axis.Y(), axis.Z());
         }
-        std::printf("],\"thread_pitch\":%.17g}", joint->ThreadPitch());
+        std::printf("],\"thread_pitch\":%.17g", joint->ThreadPitch());
+        print_forces(*joint, prefix);
+        std::printf("}");
     }
 }
 
@@ -90,6 +107,16 @@ static void print_world(const sdf::Root &root)
     first = false;
 }
 
+// Writes the pose of the model in the world.
+static void print_place(const sdf::Model &model, bool in_world)
+{
+    Pose3d X = model.RawPose();
+    if (in_world && !model.SemanticPose().Resolve(X, "world").empty()) std::exit(2);
+    begin("model", model.Name());
+    print_pose(X);
+    std::printf("}");
+}
+
 // Returns the first model of the world that is not static, or the model of the file.
 static const sdf::Model *find_model(const sdf::Root &root)
 {
@@ -111,6 +138,7 @@ static bool print_file(const char *path)
     first = true;
     std::printf("[");
     print_world(root);
+    print_place(*model, root.WorldCount() > 0);
     print_model(*model, "", Pose3d::Zero);
     std::printf("]");
     return true;

@@ -95,41 +95,44 @@ static void test_headers(void **state)
     assert_read("q1,q2\n+.1,1e-320\n1.7976931348623157e308,5e-324\n", NULL, "q", odd, 2);
 }
 
+/* Names of two coordinates, and headers that contain them. */
+static const struct {
+    const char *names, *header;
+} unusual_headers[] = {
+    {"\"semi;colon\",\"b\"", "\"q.semi;colon\",q.b"},
+    {"\"semi;colon\",\"b\"", "q.semi;colon,q.b"},
+    {"\"semi;colon\",\"b\"", "\"q.semi;colon\";q.b"},
+    {"\"com,ma\",\"b\"", "q.com,ma;q.b"},
+    {"\"com,ma\",\"semi;colon\"", "q.com,ma\tq.semi;colon"},
+    {"\"trail \",\" lead\"", "\"q.trail \",\"q. lead\""},
+    {"\"trail \",\" lead\"", " \"q.trail \" , q. lead "},
+    {"\"quo\\\"te\",\"b\"", "\"q.quo\"\"te\",q.b"},
+    {"\"quo\\\"te\",\"b;\"", "q.quo\"te,q.b;"},
+    {"\"a;b,c\",\"d,e;f\"", "\"q.a;b,c\",\"q.d,e;f\""},
+    {"\"#\",\"2\"", "q.#,q.2"},
+    {"\"a\",\"b\"", "q a [rad],q b [m]"},
+    {"\"a [1]\",\"a\"", "q a [1] [rad],q a [rad]"},
+    {"\"a [1]\",\"a\"", "q a [1],q a"},
+    {"\"trail \",\"b[\"", "q trail  [rad],q b[ [rad]"},
+};
+
 /* Names may have separators, quotes and blanks at their ends. A header in quotes must contain them literally; a header
  * without quotes is divided where most cells are names. */
 static void test_names(void **state)
 {
-    static const struct {
-        const char *names, *header;
-    } cases[] = {
-        {"\"semi;colon\",\"b\"", "\"q.semi;colon\",q.b"},
-        {"\"semi;colon\",\"b\"", "q.semi;colon,q.b"},
-        {"\"semi;colon\",\"b\"", "\"q.semi;colon\";q.b"},
-        {"\"com,ma\",\"b\"", "q.com,ma;q.b"},
-        {"\"com,ma\",\"semi;colon\"", "q.com,ma\tq.semi;colon"},
-        {"\"trail \",\" lead\"", "\"q.trail \",\"q. lead\""},
-        {"\"trail \",\" lead\"", " \"q.trail \" , q. lead "},
-        {"\"quo\\\"te\",\"b\"", "\"q.quo\"\"te\",q.b"},
-        {"\"quo\\\"te\",\"b;\"", "q.quo\"te,q.b;"},
-        {"\"a;b,c\",\"d,e;f\"", "\"q.a;b,c\",\"q.d,e;f\""},
-        {"\"#\",\"2\"", "q.#,q.2"},
-        {"\"a\",\"b\"", "q a [rad],q b [m]"},
-        {"\"a [1]\",\"a\"", "q a [1] [rad],q a [rad]"},
-        {"\"a [1]\",\"a\"", "q a [1],q a"},
-        {"\"trail \",\"b[\"", "q trail  [rad],q b[ [rad]"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof unusual_headers / sizeof unusual_headers[0]; i++) {
         char            model[200], text[200];
         cli_coordinates c;
-        cli_batch       batch     = {0};
-        const bool      semicolon = strstr(cases[i].header, ";q.b") || strstr(cases[i].header, "ma;q");
-        const char     *separator = strchr(cases[i].header, '\t') ? "\t" : semicolon ? ";" : ",";
-        snprintf(model, sizeof model, "{\"position_names\":[%s],\"velocity_names\":[%s]}", cases[i].names,
-                 cases[i].names);
-        snprintf(text, sizeof text, "%s\n1%s2\n", cases[i].header, separator);
+        cli_batch       batch = {0};
+        const bool  semicolon = strstr(unusual_headers[i].header, ";q.b") || strstr(unusual_headers[i].header, "ma;q");
+        const char *separator = strchr(unusual_headers[i].header, '\t') ? "\t" : semicolon ? ";" : ",";
+        snprintf(model, sizeof model, "{\"position_names\":[%s],\"velocity_names\":[%s]}", unusual_headers[i].names,
+                 unusual_headers[i].names);
+        snprintf(text, sizeof text, "%s\n1%s2\n", unusual_headers[i].header, separator);
         assert_true(cli_coordinates_read(model, &c));
         cli_csv csv = open_csv(text, &c, NULL);
-        if (!cli_csv_open(&csv) || !cli_csv_read(&csv, 10, &batch)) fail_msg("%s is not read", cases[i].header);
+        if (!cli_csv_open(&csv) || !cli_csv_read(&csv, 10, &batch))
+            fail_msg("%s is not read", unusual_headers[i].header);
         assert_int_equal(batch.rows, 1);
         assert_memory_equal(batch.arrays[0].values, ((double[]){1, 2}), 2 * sizeof(double));
         cli_batch_free(&batch);

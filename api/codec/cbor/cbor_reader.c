@@ -202,17 +202,6 @@ static api_media form_of(const api_cbor_reader *r)
     return r->multidimensional ? API_MEDIA_CBOR_MULTIDIMENSIONAL : r->typed ? API_MEDIA_CBOR_TYPED : API_MEDIA_CBOR;
 }
 
-/* Says what the body looks like in place of a problem that follows from reading another format as CBOR. */
-static bool cbor_name_other_format(api_cbor_reader *r)
-{
-    const api_cbor_cursor *c = &r->cursor;
-    if (c->problem->code != API_BAD_CBOR && c->problem->code != API_WRONG_TYPE) return false;
-    const char *other = api_other_format(API_BODY_CBOR, (const char *)c->body, c->length);
-    if (!other) return false;
-    api_problem_clear(c->problem);
-    return api_cbor_fail(c, 0, "the body is not CBOR but looks like %s", other);
-}
-
 bool api_read_cbor(const api_read_options *options, const char *body, size_t length, api_node *root)
 {
     api_cbor_reader r = {
@@ -225,7 +214,10 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
                         length, UINT32_MAX);
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options, 0)) return false;
-    if (!read_all(&r)) return cbor_name_other_format(&r);
+    if (!read_all(&r)) {
+        api_check_format(API_BODY_CBOR, body, length, r.cursor.problem);
+        return false;
+    }
     if (options->form) *options->form = form_of(&r);
     *root = r.build.root;
     return true;

@@ -187,17 +187,6 @@ static bool msgpack_read_all(api_msgpack_reader *r)
                r->cursor.length - r->cursor.position);
 }
 
-/* Says what the body looks like in place of a problem that follows from reading another format as MessagePack. */
-static bool msgpack_name_other_format(api_msgpack_reader *r)
-{
-    const api_msgpack_cursor *c = &r->cursor;
-    if (c->problem->code != API_BAD_MSGPACK && c->problem->code != API_WRONG_TYPE) return false;
-    const char *other = api_other_format(API_BODY_MSGPACK, (const char *)c->body, c->length);
-    if (!other) return false;
-    api_problem_clear(c->problem);
-    return api_msgpack_fail(c, 0, "the body is not MessagePack but looks like %s", other);
-}
-
 bool api_read_msgpack(const api_read_options *options, const char *body, size_t length, api_node *root)
 {
     api_msgpack_reader r = {
@@ -209,7 +198,10 @@ bool api_read_msgpack(const api_read_options *options, const char *body, size_t 
                         "%zu bytes of MessagePack given, the limit is %u", length, UINT32_MAX);
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options, 0)) return false;
-    if (!msgpack_read_all(&r)) return msgpack_name_other_format(&r);
+    if (!msgpack_read_all(&r)) {
+        api_check_format(API_BODY_MSGPACK, body, length, r.cursor.problem);
+        return false;
+    }
     *root = r.build.root;
     return true;
 }

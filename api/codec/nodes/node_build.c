@@ -69,7 +69,7 @@ bool api_build_grow_numbers(api_builder *b, size_t count)
     if (capacity < b->numbers_capacity) capacity = b->numbers_capacity;
     double *numbers = api_take(b->pool, capacity * sizeof *numbers);
     if (!numbers) return false;
-    if (!move_numbers(b, numbers, b->numbers + from, kept)) return false;
+    if (kept > 0 && !move_numbers(b, numbers, b->numbers + from, kept)) return false;
     for (; d < b->depth; d++)
         b->open[d].first_number -= b->open[d].packing ? from : 0;
     b->numbers          = numbers;

@@ -1,7 +1,6 @@
 /* other_format.c - see other_format.h: a table of formats, each recognised by its first bytes. Requests are objects: no
  * body that begins as one of these is an object in the format that was expected. */
 #include "other_format.h"
-#include <stdbool.h>
 #include <string.h>
 
 enum { NAME_MOST = 31 /* letters of a field's name, as short heads count them */ };
@@ -209,7 +208,9 @@ static const struct {
     {BINARY, NULL, 0, begins_as_base64, "hexadecimal digits or base64: send the bytes themselves"},
 };
 
-const char *api_other_format(api_body_format expected, const char *body, size_t length)
+/* Returns the name of the format that the first bytes show; NULL: the body may be in the one expected, or shows none.
+ */
+static const char *find_other_format(api_body_format expected, const char *body, size_t length)
 {
     const unsigned char *bytes = (const unsigned char *)body;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -219,4 +220,22 @@ const char *api_other_format(api_body_format expected, const char *body, size_t 
             return formats[i].name;
     }
     return NULL;
+}
+
+bool api_check_format(api_body_format expected, const char *body, size_t length, api_problem *problem)
+{
+    static const struct {
+        const char *name;
+        api_code    code; /* for a body that is malformed */
+    } expectations[]    = {[API_BODY_JSON]    = {"JSON", API_BAD_JSON},
+                           [API_BODY_CBOR]    = {"CBOR", API_BAD_CBOR},
+                           [API_BODY_MSGPACK] = {"MessagePack", API_BAD_MSGPACK}};
+    const api_code code = expectations[expected].code;
+    if (problem->code != API_NO_PROBLEM && problem->code != code && problem->code != API_WRONG_TYPE) return true;
+    const char *other = find_other_format(expected, body, length);
+    if (!other) return true;
+    api_problem_clear(problem);
+    api_fail(problem, code, NULL, "the body is not %s but looks like %s", expectations[expected].name, other);
+    problem->offset = 0;
+    return false;
 }

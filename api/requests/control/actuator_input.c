@@ -2,6 +2,7 @@
 #include "actuator_input.h"
 #include "controller_fields.h"
 #include "api/codec/number.h"
+#include "dynamics/simulation/ode_input.h"
 #include <math.h>
 #include <string.h>
 
@@ -15,19 +16,18 @@ static bool need(const api_query *q, const api_node *fields, const char *key, co
            api_fail_at(q->problem, &where, API_MISSING_FIELD, "a controller needs its %s", key);
 }
 
-/* Reads gains 0 (kp) or 1 (kd): one per velocity, or one number for all. `divides`: the controller divides by these
- * gains, so that 0 is not allowed. */
-static bool read_gains(api_query *q, const api_node *fields, int which, const api_place *up, bool divides,
-                       api_actuator_input *d)
+/* Reads gains of a kind: one per velocity, or one number for all. A gain by which the controller divides is not 0. */
+static bool read_gains(api_query *q, const api_node *fields, dyn_gain which, const api_place *up, api_actuator_input *d)
 {
-    static const char *const keys[] = {"kp", "kd"};
-    const api_node          *value  = api_node_get(fields, keys[which]);
-    const bool               alone  = api_node_is(value, API_NUMBER);
-    const size_t             nv     = q->model->nv;
-    api_place                where  = api_place_key(up, keys[which]);
-    double                  *gains  = api_take(q->pool, (nv > 0 ? nv : 1) * sizeof *gains);
-    d->gain_is_scalar[which]        = alone;
-    d->gains[which]                 = gains;
+    static const char *const keys[]  = {"kp", "kd", "ki"};
+    const bool               divides = which == DYN_KD && d->controller->divides_by_kd;
+    const api_node          *value   = api_node_get(fields, keys[which]);
+    const bool               alone   = api_node_is(value, API_NUMBER);
+    const size_t             nv      = q->model->nv;
+    api_place                where   = api_place_key(up, keys[which]);
+    double                  *gains   = api_take(q->pool, (nv > 0 ? nv : 1) * sizeof *gains);
+    d->gain_is_scalar[which]         = alone;
+    d->gains[which]                  = gains;
     if (!gains || !(alone ? api_read_number(q, value, &where, gains) : api_read_numbers(q, value, &where, nv, gains)))
         return false;
     for (size_t i = 0; i < (alone ? 1 : nv); i++) {
@@ -129,9 +129,56 @@ static bool check_coordinates(const api_query *q, const api_place *where, const 
 static bool read_robot(api_query *q, const api_place *where, api_actuator_input *d)
 {
     size_t n = 0;
-    if (d->controller->states && q->model->loops)
+    if ((d->controller->states || d->controller->rigid) && q->model->loops)
         return api_fail_at(q->problem, where, API_NOT_FOR_LOOPS, "%s is for robots without loops", d->controller->name);
+    if (d->controller->rigid && q->model->dyn->n_couplings > 0)
+        return api_fail_at(q->problem, where, API_NOT_SUPPORTED,
+                           "%.64s has elastic joints: %s is for robots without; computed_torque and hua drive them",
+                           q->model->name, d->controller->name);
     return find_actuated(q, d, &n) && check_coordinates(q, where, d, n);
+}
+
+/* Reads a time in s that is at least `least`, and at most the duration. */
+static bool read_time(const api_query *q, const api_node *fields, const char *key, const api_place *up, double most,
+                      double *to)
+{
+    const api_node *value = api_node_get(fields, key);
+    const api_place where = api_place_key(up, key);
+    if (!value) return true;
+    return api_read_number(q, value, &where, to) &&
+           ((*to >= 0 && *to <= most) ||
+            api_fail_at(q->problem, &where, API_BAD_VALUE, "%s given, a time in s from 0 to the duration, %s, expected",
+                        API_NUMBER_TEXT(*to), API_NUMBER_TEXT(most)));
+}
+
+static bool read_sampling(const api_query *q, const api_node *fields, const api_place *up, double duration,
+                          dyn_sampling *s)
+{
+    const api_place period_at = api_place_key(up, "period"), delay_at = api_place_key(up, "delay");
+    if (!read_time(q, fields, "period", up, duration, &s->period) ||
+        !read_time(q, fields, "delay", up, duration, &s->delay))
+        return false;
+    if (api_node_get(fields, "period") && s->period == 0)
+        return api_fail_at(q->problem, &period_at, API_BAD_VALUE,
+                           "0 given, s between two samples expected: leave it out for a continuous controller");
+    if (s->delay > 0 && s->period == 0)
+        return api_fail_at(q->problem, &period_at, API_MISSING_FIELD, "a controller with a delay needs its period");
+    if (s->period > 0 && duration / s->period > DYN_MAX_SAMPLES)
+        return api_fail_at(q->problem, &period_at, API_TOO_MANY_STEPS,
+                           "%s samples are needed, the limit is %d: choose a longer period or a shorter duration",
+                           API_NUMBER_TEXT(duration / s->period), DYN_MAX_SAMPLES);
+    return s->delay <= DYN_MAX_PENDING * s->period ||
+           api_fail_at(q->problem, &delay_at, API_BAD_VALUE, "%s given, at most %d periods expected",
+                       API_NUMBER_TEXT(s->delay), DYN_MAX_PENDING);
+}
+
+/* Reads whether the controller's model has the payload and the friction of the robot. */
+static bool read_knowledge(const api_query *q, const api_node *fields, const api_place *up, api_actuator_input *d)
+{
+    const api_place payload_at = api_place_key(up, "knows_payload"), friction_at = api_place_key(up, "knows_friction");
+    d->knows_friction = true;
+    return api_read_flag(q, api_node_get(fields, "knows_payload"), &payload_at, &d->knows_payload) &&
+           api_read_flag(q, api_node_get(fields, "knows_friction"), &friction_at, &d->knows_friction);
 }
 
 static bool read_options(const api_query *q, const api_controller *controller, const api_node *fields,
@@ -154,9 +201,10 @@ static bool read_controlled(api_query *q, const api_node *fields, const api_plac
         return false;
     for (size_t i = 0; needed[i]; i++)
         if (!need(q, fields, needed[i], up)) return false;
-    api_signal_form form    = {.duration = duration, .reach = duration};
-    bool            divides = d->controller->divides_by_kd;
-    return read_gains(q, fields, 0, up, false, d) && read_gains(q, fields, 1, up, divides, d) &&
+    api_signal_form form = {.duration = duration, .reach = duration};
+    return read_gains(q, fields, DYN_KP, up, d) && read_gains(q, fields, DYN_KD, up, d) &&
+           (!api_node_get(fields, "ki") || read_gains(q, fields, DYN_KI, up, d)) &&
+           read_sampling(q, fields, up, duration, &d->sampling) && read_knowledge(q, fields, up, d) &&
            read_options(q, controller, fields, up, d) &&
            api_read_flag(q, api_node_get(fields, "clip"), &clip_at, &d->clip) &&
            api_signal_read(q, api_node_get(fields, "reference"), &reference_at, &form, &d->signal);
@@ -209,8 +257,8 @@ static bool check_torques(const api_query *q, const api_actuator_input *d, const
 
 bool api_actuator_input_load(const api_query *q, api_actuator_input *d)
 {
-    for (int i = 0; d->controller && i < 2; i++)
-        if (!load_gains(q, &d->gains[i], d->gain_is_scalar[i])) return false;
+    for (int i = 0; d->controller && i < DYN_GAINS; i++)
+        if (d->gains[i] && !load_gains(q, &d->gains[i], d->gain_is_scalar[i])) return false;
     api_place where = api_place_key(NULL, "input"), tau_at = api_place_key(&where, "tau");
     return !d->is_given || (api_signal_load(q, &where, &d->signal) && check_torques(q, d, &tau_at));
 }

@@ -2,7 +2,8 @@
  * actuators.
  *
  *     {"tau": signal} torques over time (api/requests/motion/signal.h)
- *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...} a controller (dynamics/control/controller.h)
+ *     {"controller", "kp", "kd", "ki"?, "reference": signal, "clip"?, "period"?, "delay"?, ...} a controller
+ *                                                                           (dynamics/control/controller.h)
  *
  * The efforts of a controller are clipped at the limits of effort and the torque-speed lines of joints, and then at
  * those of motors of transmissions, unless "clip" is false. Without the field all torques are zero. */
@@ -10,21 +11,23 @@
 #include "api/requests/motion/signal.h"
 #include "api/robots/model/actuation.h"
 #include "dynamics/control/controller.h"
-#include "dynamics/motion/limit.h"
+#include "dynamics/simulation/simulation.h"
 
 typedef struct api_actuator_input {
     bool                  is_given;
-    const dyn_controller *controller;        /* NULL: the signal is torques */
-    api_signal            signal;            /* torques, or the controller's reference */
-    double               *gains[2];          /* [nv] kp, kd */
-    bool                  gain_is_scalar[2]; /* true: the request gives one gain for all coordinates */
-    const void           *options;           /* the controller's own (dynamics/control/controller.h); NULL: none */
-    bool                  clip;              /* clip efforts at their limits */
-    api_coordinate       *coordinate;        /* [nv] */
-    int                  *motor;             /* [nv] `motor` of each coordinate */
-    const bool           *prescribed;        /* [nv] coordinates with a prescribed motion; NULL: none */
-    const bool           *actuated;          /* [nv] coordinates that a controller drives; NULL: all */
-    const bool           *driven; /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
+    const dyn_controller *controller;                /* NULL: the signal is torques */
+    api_signal            signal;                    /* torques, or the controller's reference */
+    double               *gains[DYN_GAINS];          /* [nv] of DYN_KI: NULL if the request has none */
+    bool                  gain_is_scalar[DYN_GAINS]; /* true: the request gives one gain for all coordinates */
+    dyn_sampling          sampling;
+    bool                  knows_payload, knows_friction; /* the controller's model has them */
+    const void           *options;    /* the controller's own (dynamics/control/controller.h); NULL: none */
+    bool                  clip;       /* clip efforts at their limits */
+    api_coordinate       *coordinate; /* [nv] */
+    int                  *motor;      /* [nv] `motor` of each coordinate */
+    const bool           *prescribed; /* [nv] coordinates with a prescribed motion; NULL: none */
+    const bool           *actuated;   /* [nv] coordinates that a controller drives; NULL: all */
+    const bool           *driven;     /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
     const bool *supported;    /* [nv] coordinates whose load an actuator or motor carries; NULL if `actuated` is NULL */
     double     *effort_limit; /* [nv] effort limits, N m or N; INFINITY: none */
     dyn_speed_line *line;     /* [nv] torque-speed lines; a stall effort of INFINITY: none */

@@ -6,8 +6,10 @@
 
 #define FILTER 200 /* rad/s, default of "filter" */
 
-static const char *const common_fields[] = {"controller", "kp", "kd", "reference", "clip", NULL};
-static const char *const hua_fields[]    = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
+static const char *const pid_fields[] = {"controller", "kp", "kd", "ki", "reference", "clip", "period", "delay", NULL};
+static const char *const model_fields[] = {
+    "controller", "kp", "kd", "ki", "reference", "clip", "period", "delay", "knows_payload", "knows_friction", NULL};
+static const char *const hua_fields[] = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
 
 /* Reads the bandwidth of the filter on theta_d, in rad/s. */
 static const void *read_hua(const api_query *q, const api_node *given, const api_place *up)
@@ -25,8 +27,10 @@ static const void *read_hua(const api_query *q, const api_node *given, const api
 }
 
 const api_controller api_controllers[] = {
-    {.law = &dyn_controller_pd_gravity, .fields = common_fields},
-    {.law = &dyn_controller_computed_torque, .fields = common_fields},
+    {.law = &dyn_controller_pid, .fields = pid_fields},
+    {.law = &dyn_controller_pd_gravity, .fields = model_fields},
+    {.law = &dyn_controller_computed_torque, .fields = model_fields},
+    {.law = &dyn_controller_pd_feed_forward, .fields = model_fields},
     {.law = &dyn_controller_hua, .fields = hua_fields, .read_options = read_hua},
     {.law = NULL},
 };

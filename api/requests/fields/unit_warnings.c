@@ -1,4 +1,5 @@
-/* unit_warnings.c - find numbers of a request that look like degrees or millimetres: see unit_warnings.h. */
+/* unit_warnings.c - find numbers of a request that look like degrees or millimetres, and what has no effect: see
+ * unit_warnings.h. */
 #include "unit_warnings.h"
 #include "api/codec/number.h"
 #include "fields.h"
@@ -10,10 +11,13 @@
 #define TOO_MANY   1e4   /* rad: too large even for an angle in degrees */
 #define FAR_AWAY   100.0 /* m: beyond the reach of any robot, but a usual length in millimetres */
 
+#define SUSPICIOUS "suspicious"
+
 enum { MOST = 16 /* largest number of warnings in an answer */, TEXT = 200 };
 
 typedef struct warning {
     api_pointer where;
+    const char *code;
     char        text[TEXT];
 } warning;
 
@@ -36,7 +40,7 @@ typedef struct search {
     double    *numbers;  /* [nq] one row of the request */
 } search;
 
-static bool add_warning(api_query *q, const api_place *at, const char *text)
+static bool add_warning(api_query *q, const api_place *at, const char *code, const char *text)
 {
     if (!q->warnings) {
         if (!(q->warnings = api_take(q->pool, sizeof *q->warnings))) return false;
@@ -45,6 +49,7 @@ static bool add_warning(api_query *q, const api_place *at, const char *text)
     if (q->warnings->n == MOST) return true;
     warning *w = &q->warnings->warning[q->warnings->n++];
     w->where   = api_place_pointer(at);
+    w->code    = code;
     snprintf(w->text, sizeof w->text, "%s", text);
     return true;
 }
@@ -91,7 +96,7 @@ static bool warn(search *s, suspect *it, double x, const api_place *at)
     else
         snprintf(text, sizeof text, "%.64s at %s m: lengths are in metres", it->joint->name, API_NUMBER_TEXT(x));
     it->told = true;
-    return add_warning(s->q, at, text);
+    return add_warning(s->q, at, SUSPICIOUS, text);
 }
 
 /* Returns the index, within a row of the request, of a position coordinate of the model. */
@@ -196,7 +201,8 @@ static bool look_at_locked(search *s)
     return true;
 }
 
-/* --- points ------------------------------------------------------------------------------------------------------ */
+/* --- payloads and wrenches
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Checks a point, or the first of a batch of points. */
 static bool look_at_point(api_query *q, const api_node *object, const char *key, const api_place *up)
@@ -208,18 +214,44 @@ static bool look_at_point(api_query *q, const api_node *object, const char *key,
     if (rank == 0 || rank > 2 || extent[rank - 1] != 3 || extent[0] == 0) return true;
     api_node_numbers(value, 0, 3, p);
     if (!(hypot(hypot(p[0], p[1]), p[2]) > FAR_AWAY)) return true;
-    return add_warning(q, &at, "more than 100 m from the link's frame: lengths are in metres");
+    return add_warning(q, &at, SUSPICIOUS, "more than 100 m from the link's frame: lengths are in metres");
 }
 
-static bool look_at_points(api_query *q, api_field field, const char *key)
+/* Checks that a payload or wrench acts on a link that moves. Other links are those of the reader of the field. */
+static bool look_at_link(api_query *q, const api_node *object, const char *what, const api_place *up)
 {
-    const api_node *list = q->field[field];
-    api_place       at   = api_place_key(NULL, api_field_names[field]);
-    if (api_node_is(list, API_OBJECT)) return look_at_point(q, list, key, &at);
+    const api_node *value  = api_node_get(object, "link");
+    const api_place place  = api_place_key(up, "link");
+    size_t          length = 0;
+    if (!api_node_is(value, API_STRING)) return true;
+    const char *name  = api_node_string(value, &length);
+    const int   frame = api_model_frame(q->model, name, length);
+    char        text[TEXT];
+    if (frame < 0 || q->model->frames[frame].frame.body != DYN_WORLD) return true;
+    snprintf(text, sizeof text, "\"%.64s\" is fixed to the world: the %s has no effect", name, what);
+    return add_warning(q, &place, "no-effect", text);
+}
+
+/* A body or a force that a request adds: `what` it is, and the key of its point. */
+typedef struct addition {
+    api_field   field;
+    const char *what, *point;
+} addition;
+
+static bool look_at_addition(api_query *q, const addition *a, const api_node *object, const api_place *up)
+{
+    return look_at_point(q, object, a->point, up) && look_at_link(q, object, a->what, up);
+}
+
+static bool look_at_additions(api_query *q, const addition *a)
+{
+    const api_node *list = q->field[a->field];
+    api_place       at   = api_place_key(NULL, api_field_names[a->field]);
+    if (api_node_is(list, API_OBJECT)) return look_at_addition(q, a, list, &at);
     for (size_t i = 0; i < api_node_size(list); i++) {
         api_node  item;
         api_place entry = api_place_index(&at, i);
-        if (api_node_item(list, i, &item) && !look_at_point(q, &item, key, &entry)) return false;
+        if (api_node_item(list, i, &item) && !look_at_addition(q, a, &item, &entry)) return false;
     }
     return true;
 }
@@ -228,9 +260,11 @@ static bool look_at_points(api_query *q, api_field field, const char *key)
 
 bool api_unit_warnings_find(api_query *q)
 {
+    static const addition payload = {API_PAYLOAD, "payload", "com"}, wrench = {API_WRENCHES, "wrench", "point"};
+
     search s = {.q = q};
     return list_suspects(&s) && look_at_field(&s, API_Q) && look_at_field(&s, API_CONTROL_POINTS) &&
-           look_at_locked(&s) && look_at_points(q, API_PAYLOAD, "com") && look_at_points(q, API_WRENCHES, "point");
+           look_at_locked(&s) && look_at_additions(q, &payload) && look_at_additions(q, &wrench);
 }
 
 void api_unit_warnings_emit(const api_query *q, api_emit *to)
@@ -241,7 +275,7 @@ void api_unit_warnings_emit(const api_query *q, api_emit *to)
         const char    *where = api_pointer_text(&w->where);
         api_emit_object(to);
         api_emit_string_member(to, "where", where ? where : "");
-        api_emit_string_member(to, "code", "suspicious");
+        api_emit_string_member(to, "code", w->code);
         api_emit_string_member(to, "text", w->text);
         api_emit_end(to);
     }

@@ -1,11 +1,14 @@
-/* unit_warnings.h - warn of angles and lengths in a request that look like degrees or millimetres: "warnings" of an
- * answer.
+/* unit_warnings.h - warn of angles and lengths in a request that look like degrees or millimetres, and of payloads and
+ * wrenches without effect: "warnings" of an answer.
  *
  * There is at most one warning for each coordinate. A value is reported if it belongs to
  *
  *     - a revolute joint beyond 30 rad, up to 1e4, and outside its limits; without limits, at a whole number of radians
  *     - a prismatic joint beyond 100 m and outside its limits
  *     - the centre of mass of a payload, or the point of a wrench, more than 100 m from the frame of its link
+ *
+ * as "suspicious". A payload or a wrench on a link that is fixed to the world, also by locked joints, has no effect and
+ * is reported as "no-effect".
  *
  * Continuous joints and joints with several coordinates are not checked. */
 #pragma once

@@ -24,21 +24,19 @@ static size_t spare(const api_model *model, const api_selection *selected)
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const api_directions *d    = selected->options;
-    double               *next = e->spare;
-    const double         *by_q = api_directions_gather(e, d, 0, block, &next),
-                 *by_qd        = api_directions_gather(e, d, 1, block, &next),
-                 *by_qdd       = api_directions_gather(e, d, 2, block, &next);
-    const dyn_directional io   = {.q             = api_state_block(e, API_Q, block),
-                                  .qd            = api_state_block(e, API_QD, block),
-                                  .qdd           = api_state_block(e, API_QDD, block),
-                                  .wrenches      = api_wrench_block(e, block),
-                                  .n             = d->n,
-                                  .direction_q   = by_q,
-                                  .direction_qd  = by_qd,
-                                  .direction_qdd = by_qdd,
-                                  .rates         = api_result_or_spare(e, selected, RATES, block, &next),
-                                  .tau           = api_result_block(e, selected, TAU, block)};
+    const api_directions     *d     = selected->options;
+    double                   *next  = e->spare;
+    const api_direction_lanes along = api_directions_gather(e, d, block, &next);
+    const dyn_directional     io    = {.q             = api_state_block(e, API_Q, block),
+                                       .qd            = api_state_block(e, API_QD, block),
+                                       .qdd           = api_state_block(e, API_QDD, block),
+                                       .wrenches      = api_wrench_block(e, block),
+                                       .n             = d->n,
+                                       .direction_q   = along.q,
+                                       .direction_qd  = along.qd,
+                                       .direction_qdd = along.last,
+                                       .rates         = api_result_or_spare(e, selected, RATES, block, &next),
+                                       .tau           = api_result_block(e, selected, TAU, block)};
     e->kernels->directional(&e->query->scene, e->workspace, &io, 1);
     return true;
 }

@@ -57,8 +57,9 @@ size_t api_directions_entries(const api_model *model, const api_directions *d)
     return sum;
 }
 
-const double *api_directions_gather(const api_evaluation *e, const api_directions *d, int part, size_t block,
-                                    double **next)
+/* Copies one part of the directions. */
+static const double *gather_part(const api_evaluation *e, const api_directions *d, int part, size_t block,
+                                 double **next)
 {
     const size_t W = e->lanes, entries = d->n * e->model->nv, last = e->query->rows - 1;
     double      *lanes = *next;
@@ -71,6 +72,15 @@ const double *api_directions_gather(const api_evaluation *e, const api_direction
     }
     *next = api_behind(e, lanes, entries, 1);
     return lanes;
+}
+
+api_direction_lanes api_directions_gather(const api_evaluation *e, const api_directions *d, size_t block, double **next)
+{
+    api_direction_lanes along;
+    along.q    = gather_part(e, d, 0, block, next);
+    along.qd   = gather_part(e, d, 1, block, next);
+    along.last = gather_part(e, d, 2, block, next);
+    return along;
 }
 
 double api_directions_seconds(const api_query *q, const api_directions *d, double weight)

@@ -23,9 +23,14 @@ bool api_directions_load(const api_query *q, api_directions *directions);
 /* Numbers of a state that api_directions_gather takes. */
 size_t api_directions_entries(const api_model *model, const api_directions *directions);
 
-/* Copies the directions of a block to lanes at *next, and moves *next past them. NULL: they are zero. */
-const double *api_directions_gather(const api_evaluation *e, const api_directions *directions, int part, size_t block,
-                                    double **next);
+/* The directions of a block in lanes: of q, of qd, and of qdd or tau. NULL: zero. */
+typedef struct api_direction_lanes {
+    const double *q, *qd, *last;
+} api_direction_lanes;
+
+/* Copies the directions of a block to lanes at *next, and moves *next past them. */
+api_direction_lanes api_directions_gather(const api_evaluation *e, const api_directions *directions, size_t block,
+                                          double **next);
 
 /* Estimates the seconds of all directions, of which each costs `weight` times inverse dynamics. */
 double api_directions_seconds(const api_query *q, const api_directions *directions, double weight);

@@ -25,22 +25,20 @@ static size_t spare(const api_model *model, const api_selection *selected)
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const api_directions *d          = selected->options;
-    double               *next       = e->spare + e->lanes;
-    const double         *by_q       = api_directions_gather(e, d, 0, block, &next),
-                 *by_qd              = api_directions_gather(e, d, 1, block, &next),
-                 *by_tau             = api_directions_gather(e, d, 2, block, &next);
-    const dyn_forward_directional io = {.q             = api_state_block(e, API_Q, block),
-                                        .qd            = api_state_block(e, API_QD, block),
-                                        .tau           = api_state_block(e, API_TAU, block),
-                                        .wrenches      = api_wrench_block(e, block),
-                                        .n             = d->n,
-                                        .direction_q   = by_q,
-                                        .direction_qd  = by_qd,
-                                        .direction_tau = by_tau,
-                                        .rates         = api_result_or_spare(e, selected, RATES, block, &next),
-                                        .qdd           = api_result_or_spare(e, selected, QDD, block, &next),
-                                        .singular      = e->spare};
+    const api_directions         *d     = selected->options;
+    double                       *next  = e->spare + e->lanes;
+    const api_direction_lanes     along = api_directions_gather(e, d, block, &next);
+    const dyn_forward_directional io    = {.q             = api_state_block(e, API_Q, block),
+                                           .qd            = api_state_block(e, API_QD, block),
+                                           .tau           = api_state_block(e, API_TAU, block),
+                                           .wrenches      = api_wrench_block(e, block),
+                                           .n             = d->n,
+                                           .direction_q   = along.q,
+                                           .direction_qd  = along.qd,
+                                           .direction_tau = along.last,
+                                           .rates         = api_result_or_spare(e, selected, RATES, block, &next),
+                                           .qdd           = api_result_or_spare(e, selected, QDD, block, &next),
+                                           .singular      = e->spare};
     e->kernels->forward_directional(&e->query->scene, e->workspace, &io, 1);
     return api_check_singular(e, io.singular, block, 1);
 }

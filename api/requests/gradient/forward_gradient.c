@@ -18,7 +18,7 @@ enum {
 };
 
 typedef struct forward_options {
-    api_gradient_sums sums;
+    api_gradient_sums sums; /* first: see gradient_outputs.h */
     api_products      products;
 } forward_options;
 
@@ -27,14 +27,13 @@ static bool options(api_query *q, api_selection *selected, const api_node *reque
     forward_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
     o->products.first = PRODUCTS;
-    return api_products_read(q, selected, request, up, "tau", &o->products) &&
-           api_gradient_read(q, selected, SHARED, &o->sums);
+    return api_products_read(q, selected, request, up, "tau", &o->products) && api_gradient_read(q, selected, SHARED);
 }
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     forward_options *o = selected->options;
-    return api_products_load(plan->query, &o->products) && api_gradient_prepare(plan, selected, &o->sums);
+    return api_products_load(plan->query, &o->products) && api_gradient_prepare(plan, selected);
 }
 
 /* Counts the scratch lanes: the singular mask, and results that are not requested. */
@@ -58,9 +57,9 @@ static void write_forward_products(const api_evaluation *e, const api_selection 
                                                                        .wrenches      = io->wrenches,
                                                                        .multipliers   = io->multipliers,
                                                                        .n             = p->directions.n,
-                                                                       .direction_q   = x.by_q,
-                                                                       .direction_qd  = x.by_qd,
-                                                                       .direction_tau = x.by_last,
+                                                                       .direction_q   = x.along.q,
+                                                                       .direction_qd  = x.along.qd,
+                                                                       .direction_tau = x.along.last,
                                                                        .product_q     = x.q,
                                                                        .product_qd    = x.qd,
                                                                        .product_tau   = x.last,
@@ -71,8 +70,7 @@ static void write_forward_products(const api_evaluation *e, const api_selection 
 
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
-    const forward_options *o = selected->options;
-    return o->products.present ? api_directions_seconds(q, &o->products.directions, 14) : 0;
+    return api_products_seconds(q, &((const forward_options *)selected->options)->products, 14);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
@@ -96,21 +94,11 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     };
     const forward_options *o = selected->options;
     e->kernels->forward_gradient(&e->query->scene, e->workspace, &io, 1);
-    api_gradient_put_entries(e, selected, &o->sums, io.gradient_q, block);
+    api_gradient_put_entries(e, selected, io.gradient_q, block);
     const api_friction_state state = {io.q, io.qd, io.qdd, io.wrenches, io.gradient_tau, -1};
     api_friction_put(e, selected, FRICTION, block, &state, next);
     if (o->products.present) write_forward_products(e, selected, block, &io, next);
     return api_check_singular(e, io.singular, block, 1);
-}
-
-static bool finish(const api_evaluation *e, const api_selection *selected)
-{
-    return api_gradient_finish(e, selected, &((const forward_options *)selected->options)->sums);
-}
-
-static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
-{
-    api_gradient_emit(plan, &((const forward_options *)selected->options)->sums, output, to);
 }
 
 const api_operation api_forward_gradient = {
@@ -132,8 +120,8 @@ const api_operation api_forward_gradient = {
     .options         = options,
     .prepare         = prepare,
     .spare           = spare,
-    .emit            = emit,
+    .emit            = api_gradient_emit,
     .evaluate        = evaluate,
-    .finish          = finish,
+    .finish          = api_gradient_finish,
     .unordered       = true,
 };

@@ -29,8 +29,8 @@ enum {
 };
 
 typedef struct gradient_options {
+    api_gradient_sums sums;   /* first: see gradient_outputs.h */
     const bool       *driven; /* [nv] true for coordinates that are not free. NULL: the request has no field "free" */
-    api_gradient_sums sums;
     api_products      products;
 } gradient_options;
 
@@ -55,14 +55,14 @@ static bool options(api_query *q, api_selection *selected, const api_node *reque
     const api_set all    = API_BIT(BY_Q) | API_BIT(BY_QD) | API_BIT(BY_QDD);
     selected->one_by_one = o->driven || o->products.present || (selected->outputs & all) != all ||
                            (selected->outputs & (API_BIT(SHARED + API_BY_Q_ENTRIES) | API_BIT(FRICTION)));
-    return api_gradient_read(q, selected, SHARED, &o->sums);
+    return api_gradient_read(q, selected, SHARED);
 }
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     gradient_options *o = selected->options;
     return api_free_check_tau(plan, selected, o->driven) && api_products_load(plan->query, &o->products) &&
-           api_gradient_prepare(plan, selected, &o->sums);
+           api_gradient_prepare(plan, selected);
 }
 
 /* Counts the scratch lanes: gradients that are not requested and, with free coordinates, the singular mask, qdd,
@@ -134,7 +134,7 @@ static bool free_coordinates_block(const api_evaluation *e, const api_selection 
     io.qdd         = a.qdd;
     io.multipliers = a.multipliers;
     e->kernels->gradient(&e->query->scene, e->workspace, &io, 1);
-    api_gradient_put_entries(e, selected, &((const gradient_options *)selected->options)->sums, io.gradient_q, block);
+    api_gradient_put_entries(e, selected, io.gradient_q, block);
     put_friction(e, selected, block, &io, next);
     put_free(e, driven, &io, all->multipliers, api_result_block(e, selected, BY_TAU, block));
     if (io.tau) api_free_restore(e, driven, block, 1, io.tau);
@@ -156,9 +156,9 @@ static void write_products(const api_evaluation *e, const api_selection *selecte
                                                        .wrenches      = io->wrenches,
                                                        .multipliers   = io->multipliers,
                                                        .n             = p->directions.n,
-                                                       .direction_q   = x.by_q,
-                                                       .direction_qd  = x.by_qd,
-                                                       .direction_qdd = x.by_last,
+                                                       .direction_q   = x.along.q,
+                                                       .direction_qd  = x.along.qd,
+                                                       .direction_qdd = x.along.last,
                                                        .product_q     = x.q,
                                                        .product_qd    = x.qd,
                                                        .product_qdd   = x.last},
@@ -170,17 +170,16 @@ static void write_products(const api_evaluation *e, const api_selection *selecte
                                                    .qdd           = io->qdd,
                                                    .wrenches      = io->wrenches,
                                                    .n             = p->directions.n,
-                                                   .direction_q   = x.by_q,
-                                                   .direction_qd  = x.by_qd,
-                                                   .direction_qdd = x.by_last,
+                                                   .direction_q   = x.along.q,
+                                                   .direction_qd  = x.along.qd,
+                                                   .direction_qdd = x.along.last,
                                                    .rates         = x.rates},
                                 1);
 }
 
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
-    const gradient_options *o = selected->options;
-    return o->products.present ? api_directions_seconds(q, &o->products.directions, 8) : 0;
+    return api_products_seconds(q, &((const gradient_options *)selected->options)->products, 8);
 }
 
 /* --- a block ---------------------------------------------------------------------------------------------------- */
@@ -205,20 +204,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const gradient_options *o = selected->options;
     if (o->driven) return free_coordinates_block(e, selected, block, &io, next);
     e->kernels->gradient(&e->query->scene, e->workspace, &io, blocks);
-    api_gradient_put_entries(e, selected, &o->sums, io.gradient_q, block);
+    api_gradient_put_entries(e, selected, io.gradient_q, block);
     put_friction(e, selected, block, &io, next);
     if (o->products.present) write_products(e, selected, block, &io, next);
     return true;
-}
-
-static bool finish(const api_evaluation *e, const api_selection *selected)
-{
-    return api_gradient_finish(e, selected, &((const gradient_options *)selected->options)->sums);
-}
-
-static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
-{
-    api_gradient_emit(plan, &((const gradient_options *)selected->options)->sums, output, to);
 }
 
 const api_operation api_gradient = {
@@ -242,8 +231,8 @@ const api_operation api_gradient = {
     .options         = options,
     .prepare         = prepare,
     .spare           = spare,
-    .emit            = emit,
+    .emit            = api_gradient_emit,
     .evaluate        = evaluate,
-    .finish          = finish,
+    .finish          = api_gradient_finish,
     .unordered       = true,
 };

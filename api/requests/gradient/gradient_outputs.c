@@ -8,10 +8,11 @@
 
 enum { GRAVITY = 3, LOOK = 4096 /* numbers between two checks of the deadline */ };
 
-bool api_gradient_read(api_query *q, api_selection *selected, size_t first, api_gradient_sums *sums)
+bool api_gradient_read(api_query *q, api_selection *selected, size_t first)
 {
-    const api_set of_all = API_BIT(first + API_SUM_PARAMETERS) | API_BIT(first + API_SUM_GRAVITY);
-    *sums                = (api_gradient_sums){.first = first};
+    const api_set      of_all = API_BIT(first + API_SUM_PARAMETERS) | API_BIT(first + API_SUM_GRAVITY);
+    api_gradient_sums *sums   = selected->options;
+    *sums                     = (api_gradient_sums){.first = first};
     if (selected->outputs & of_all) selected->all_in_lanes = true;
     return !q->model->loops || api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
                                         "gradients are for models without loops, and %s has loops", q->model->name);
@@ -29,9 +30,10 @@ static bool take_sum(api_plan *plan, api_selection *selected, size_t output, siz
     return selected->result[terms] || (selected->result[terms] = api_take_lanes(plan, n));
 }
 
-bool api_gradient_prepare(api_plan *plan, api_selection *selected, api_gradient_sums *sums)
+bool api_gradient_prepare(api_plan *plan, api_selection *selected)
 {
-    const size_t first = sums->first;
+    api_gradient_sums *sums  = selected->options;
+    const size_t       first = sums->first;
     return take_sum(plan, selected, first + API_SUM_PARAMETERS, first + API_BY_PARAMETERS, &sums->parameters) &&
            take_sum(plan, selected, first + API_SUM_GRAVITY, first + API_BY_GRAVITY, &sums->gravity);
 }
@@ -57,20 +59,21 @@ static bool sum_states(const api_evaluation *e, const api_selection *selected, s
     return true;
 }
 
-bool api_gradient_finish(const api_evaluation *e, const api_selection *selected, const api_gradient_sums *sums)
+bool api_gradient_finish(const api_evaluation *e, const api_selection *selected)
 {
+    const api_gradient_sums *sums = selected->options;
     return sum_states(e, selected, sums->first + API_BY_PARAMETERS, sums->parameters) &&
            sum_states(e, selected, sums->first + API_BY_GRAVITY, sums->gravity);
 }
 
 /* The time derivative of the entries at the velocities g is r (g, 0) / 2, and R g. */
-void api_gradient_put_entries(const api_evaluation *e, const api_selection *selected, const api_gradient_sums *sums,
-                              const double *by_q, size_t block)
+void api_gradient_put_entries(const api_evaluation *e, const api_selection *selected, const double *by_q, size_t block)
 {
-    const dyn_model *m       = e->model->dyn;
-    const size_t     W       = e->lanes;
-    const double    *q       = api_state_block(e, API_Q, block);
-    double          *entries = api_result_block(e, selected, sums->first + API_BY_Q_ENTRIES, block);
+    const api_gradient_sums *sums    = selected->options;
+    const dyn_model         *m       = e->model->dyn;
+    const size_t             W       = e->lanes;
+    const double            *q       = api_state_block(e, API_Q, block);
+    double                  *entries = api_result_block(e, selected, sums->first + API_BY_Q_ENTRIES, block);
     for (size_t i = 0; entries && i < m->n_bodies; i++) {
         const dyn_body *b          = &m->body[i];
         const size_t    first      = (size_t)b->joint.q * W;
@@ -82,11 +85,12 @@ void api_gradient_put_entries(const api_evaluation *e, const api_selection *sele
     }
 }
 
-void api_gradient_emit(const api_plan *plan, const api_gradient_sums *sums, size_t output, api_emit *to)
+void api_gradient_emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
-    const bool    parameters = output == sums->first + API_SUM_PARAMETERS;
-    const size_t  n          = parameters ? 10 * plan->query->model->n_bodies : GRAVITY;
-    const double *sum        = parameters ? sums->parameters : sums->gravity;
+    const api_gradient_sums *sums       = selected->options;
+    const bool               parameters = output == sums->first + API_SUM_PARAMETERS;
+    const size_t             n          = parameters ? 10 * plan->query->model->n_bodies : GRAVITY;
+    const double            *sum        = parameters ? sums->parameters : sums->gravity;
     if (to->buffer && api_failed_rows_all(plan->failed_rows))
         api_emit_null(to);
     else

@@ -26,31 +26,31 @@ enum {
                [(first) + API_SUM_GRAVITY]    = {"sum_gravity", false, {API_STRUCTURED}},                              \
                [(first) + API_BY_Q_ENTRIES]   = {"gradient_q_entries", false, {API_NQ}}
 
-/* The shared part of an operation's options. */
+/* The shared part of an operation's options, which is their first member: selected->options points to it. */
 typedef struct api_gradient_sums {
     size_t  first;      /* the operation's first shared output */
     double *parameters; /* [10 bodies]; NULL: not selected */
     double *gravity;    /* [3]; NULL: not selected */
 } api_gradient_sums;
 
-/* Refuses models with loops, and notes the sums that the request selects. `sums` belongs to the options. False with a
+/* Refuses models with loops, and notes the sums that the request selects; `first` is that of the sums. False with a
  * problem. */
-bool api_gradient_read(api_query *q, api_selection *selected, size_t first, api_gradient_sums *sums);
+bool api_gradient_read(api_query *q, api_selection *selected, size_t first);
 
 /* Takes lanes for the gradients that are summed. False with a problem. */
-bool api_gradient_prepare(api_plan *plan, api_selection *selected, api_gradient_sums *sums);
+bool api_gradient_prepare(api_plan *plan, api_selection *selected);
 
-/* Adds the gradients of all states. False with the query's problem: a sum is not finite. */
-bool api_gradient_finish(const api_evaluation *e, const api_selection *selected, const api_gradient_sums *sums);
+/* Adds the gradients of all states, as `finish` of an operation. False with the query's problem: a sum is not finite.
+ */
+bool api_gradient_finish(const api_evaluation *e, const api_selection *selected);
 
 /* Writes the gradient by the nq entries of q, if it is selected, of one block: `by_q` is the gradient by q of nv
  * entries, in lanes. A quaternion r has that of the function of r / |r|, at the unit quaternion: 2 r (g, 0), with the
  * gradient g along R <- R exp(e). A position p of a floating joint has R g along p += R e. */
-void api_gradient_put_entries(const api_evaluation *e, const api_selection *selected, const api_gradient_sums *sums,
-                              const double *by_q, size_t block);
+void api_gradient_put_entries(const api_evaluation *e, const api_selection *selected, const double *by_q, size_t block);
 
-/* Emits a sum. */
-void api_gradient_emit(const api_plan *plan, const api_gradient_sums *sums, size_t output, api_emit *to);
+/* Emits a sum, as `emit` of an operation. */
+void api_gradient_emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to);
 
 /* --- friction ----------------------------------------------------------------------------------------------------- */
 

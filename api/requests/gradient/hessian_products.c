@@ -45,6 +45,11 @@ bool api_products_load(const api_query *q, api_products *p)
     return !p->present || api_directions_load(q, &p->directions);
 }
 
+double api_products_seconds(const api_query *q, const api_products *p, double weight)
+{
+    return p->present ? api_directions_seconds(q, &p->directions, weight) : 0;
+}
+
 size_t api_products_spare(const api_model *model, const api_selection *selected, const api_products *p)
 {
     if (!p->present) return 0;
@@ -57,12 +62,10 @@ api_product_lanes api_products_lanes(const api_evaluation *e, const api_selectio
 {
     const size_t      first = p->first;
     api_product_lanes x;
-    x.by_q    = api_directions_gather(e, &p->directions, 0, block, next);
-    x.by_qd   = api_directions_gather(e, &p->directions, 1, block, next);
-    x.by_last = api_directions_gather(e, &p->directions, 2, block, next);
-    x.q       = api_result_or_spare(e, selected, first + API_PRODUCTS_Q, block, next);
-    x.qd      = api_result_or_spare(e, selected, first + API_PRODUCTS_QD, block, next);
-    x.last    = api_result_or_spare(e, selected, first + API_PRODUCTS_LAST, block, next);
-    x.rates   = api_result_or_spare(e, selected, first + API_PRODUCT_RATES, block, next);
+    x.along = api_directions_gather(e, &p->directions, block, next);
+    x.q     = api_result_or_spare(e, selected, first + API_PRODUCTS_Q, block, next);
+    x.qd    = api_result_or_spare(e, selected, first + API_PRODUCTS_QD, block, next);
+    x.last  = api_result_or_spare(e, selected, first + API_PRODUCTS_LAST, block, next);
+    x.rates = api_result_or_spare(e, selected, first + API_PRODUCT_RATES, block, next);
     return x;
 }

@@ -22,8 +22,8 @@ typedef struct api_products {
 
 /* The lanes of one block. */
 typedef struct api_product_lanes {
-    const double *by_q, *by_qd, *by_last; /* directions; NULL: zero */
-    double       *q, *qd, *last, *rates;
+    api_direction_lanes along;
+    double             *q, *qd, *last, *rates;
 } api_product_lanes;
 
 /* Reads the shapes. With directions and without "outputs" the products are selected. Refuses these outputs without
@@ -36,6 +36,9 @@ bool api_products_load(const api_query *q, api_products *products);
 
 /* True if a product or rates are selected. */
 bool api_products_are_selected(const api_selection *selected, const api_products *products);
+
+/* Estimates the seconds of the products, each of which costs `weight` times inverse dynamics. */
+double api_products_seconds(const api_query *q, const api_products *products, double weight);
 
 /* Counts the scratch numbers of a state: directions, and outputs that are not selected. */
 size_t api_products_spare(const api_model *model, const api_selection *selected, const api_products *products);

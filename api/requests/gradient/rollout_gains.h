@@ -2,7 +2,7 @@
  * and the expansion of the value (dynamics/adjoint/riccati.c). */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "api/requests/operations/step.h"
+#include "api/requests/step/step.h"
 #include "rollout_cost.h"
 
 /* The outputs of the cost and of the backward pass, behind those of the steps. */

@@ -6,7 +6,7 @@
  * (dynamics/adjoint/step_gradient.c), which evaluates the step again. */
 #include "gradient_outputs.h"
 #include "rollout_cost.h"
-#include "api/requests/operations/step.h"
+#include "api/requests/step/step.h"
 #include "api/service/http/call.h"
 #include "dynamics/gradient.h"
 #include "dynamics/math/geometry.h"
@@ -17,11 +17,11 @@
 enum { BY_TORQUES, BY_Q, BY_QD, COST, Q_AFTER, QD_AFTER, SHARED };
 
 typedef struct rollout_options {
+    api_gradient_sums sums; /* first: see gradient_outputs.h */
     api_step_options  step;
     api_points        torques;
     const double     *torque; /* the numbers of `torques` */
     api_rollout_cost  cost;
-    api_gradient_sums sums;
     size_t            work; /* entries of the work arrays of the kernels */
 } rollout_options;
 
@@ -40,7 +40,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *reque
     const api_points_form form    = {.name = "torques", .least = 1, .why = ""};
     const api_place       pointer = api_place_key(up, "torques");
     rollout_options      *o = selected->options = api_take(q->pool, sizeof *o);
-    if (!o || !api_gradient_read(q, selected, SHARED, &o->sums) || !api_step_read(q, request, up, &o->step) ||
+    if (!o || !api_gradient_read(q, selected, SHARED) || !api_step_read(q, request, up, &o->step) ||
         !api_points_measure(q, api_node_get(request, "torques"), &pointer, &form, &o->torques) ||
         !check_step_count(q, o) || !api_rollout_cost_read(q, request, up, o->torques.n, &o->cost))
         return false;
@@ -58,7 +58,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     const size_t     backward = dyn_step_gradient_work(&q->scene, o->step.method);
     o->work                   = forward > backward ? forward : backward;
     return (o->torque = api_points_read(q, &o->torques)) && api_rollout_cost_load(q, &o->cost) &&
-           api_gradient_prepare(plan, selected, &o->sums);
+           api_gradient_prepare(plan, selected);
 }
 
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
@@ -308,19 +308,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     if (!march(&s) || !sweep_back(&s)) return false;
     if (by_q) memcpy(by_q, s.by_q, bytes);
     if (by_qd) memcpy(by_qd, s.by_qd, bytes);
-    api_gradient_put_entries(e, selected, &((const rollout_options *)selected->options)->sums, s.by_q, block);
+    api_gradient_put_entries(e, selected, s.by_q, block);
     if (cost) memcpy(cost, s.cost, W * sizeof *cost);
     return true;
-}
-
-static bool finish(const api_evaluation *e, const api_selection *selected)
-{
-    return api_gradient_finish(e, selected, &((const rollout_options *)selected->options)->sums);
-}
-
-static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
-{
-    api_gradient_emit(plan, &((const rollout_options *)selected->options)->sums, output, to);
 }
 
 /* Seconds of the steps after the first, which the weight does not cover, of all evaluations of a step. */
@@ -359,8 +349,8 @@ const api_operation api_rollout_gradient = {
     .options         = options,
     .prepare         = prepare,
     .spare           = spare,
-    .emit            = emit,
+    .emit            = api_gradient_emit,
     .evaluate        = evaluate,
-    .finish          = finish,
+    .finish          = api_gradient_finish,
     .unordered       = true,
 };

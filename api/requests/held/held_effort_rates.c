@@ -47,16 +47,6 @@ static void set_efforts(const api_evaluation *e, const api_held_efforts *h, dyn_
         memcpy(r->effort + u * W, tau_dot + h->choice.passive[u] * W, W * sizeof *tau_dot);
 }
 
-/* Writes the rates l' (k in lanes) along the held axes as those of the contact wrenches. */
-static void put_wrench_rates(const api_held_efforts *h, const double *l, size_t W, double *to)
-{
-    const dyn_contact *contact = h->choice.contact;
-    memset(to, 0, API_FRAME_AXES * contact->n * W * sizeof *to);
-    for (size_t i = 0, a = 0; i < contact->n; i++)
-        for (size_t j = 0; j < contact->frame[i].n; j++, a++)
-            memcpy(to + (API_FRAME_AXES * i + (size_t)contact->frame[i].axis[j]) * W, l + a * W, W * sizeof *to);
-}
-
 const double *api_held_effort_rates(const api_evaluation *e, const api_held_efforts *h, size_t block,
                                     const dyn_torque_derivative *motion, double *next, api_held_wrenches *w)
 {
@@ -76,6 +66,6 @@ const double *api_held_effort_rates(const api_evaluation *e, const api_held_effo
     if (!check_jerks(e, h, &r, block)) return NULL;
     set_efforts(e, h, moving, &r, tau_dot);
     dyn_held_rates_solve(&r, l);
-    put_wrench_rates(h, l, W, rates + requested);
+    dyn_contact_spread(h->choice.contact, W, l, 1, rates + requested);
     return rates;
 }

@@ -4,7 +4,7 @@
 #include "dynamics/loops/lane_matrix.h"
 #include "api/requests/fields/fields.h"
 #include "dynamics/friction_map.h"
-#include "held_ranges.h"
+#include "api/requests/step/held_ranges.h"
 #include <string.h>
 
 enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH, DQDD_DPARAMETERS };

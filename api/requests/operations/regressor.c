@@ -1,13 +1,18 @@
 /* regressor.c - computes inverse dynamics as a matrix: tau = regressor * inertial parameters + joint_regressor *
  * joint parameters. The base parameters, combinations of inertial parameters, are the smallest set that determines
- * tau: tau = base_regressor * base parameters + joint_regressor * joint parameters. */
+ * tau: tau = base_regressor * base parameters + joint_regressor * joint parameters. Energies and the momentum are
+ * linear in the inertial and joint parameters, too. */
 #include "api/robots/model/parameter_names.h"
 #include "api/requests/identification/shared_base_parameters.h"
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/fields/reference_fields.h"
+#include "dynamics/energy_regressor.h"
 #include <string.h>
 
 enum { REGRESSOR, JOINT_REGRESSOR, BASE_PARAMETERS, BASE_REGRESSOR };
+enum { KINETIC = BASE_REGRESSOR + 1, POTENTIAL, MOMENTUM, JOINT_KINETIC, JOINT_MOMENTUM };
+#define OF_TORQUES (API_BIT(REGRESSOR) | API_BIT(JOINT_REGRESSOR) | API_BIT(BASE_REGRESSOR))
+#define OF_ENERGY  (~(API_BIT(KINETIC) - 1))
 
 /* The operation's options. */
 typedef struct regressor_options {
@@ -57,9 +62,20 @@ static void choose_columns(const api_evaluation *e, const dyn_base *base, const 
             memcpy(chosen + (v * base->n + k) * W, Y + (v * columns + base->parameter[k]) * W, W * sizeof *Y);
 }
 
-static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
+static void evaluate_energy(const api_evaluation *e, const api_selection *selected, size_t block)
 {
-    (void)blocks; /* always 1 */
+    const dyn_energy_regressor io = {.q              = api_state_block(e, API_Q, block),
+                                     .qd             = api_state_block(e, API_QD, block),
+                                     .kinetic        = api_result_block(e, selected, KINETIC, block),
+                                     .potential      = api_result_block(e, selected, POTENTIAL, block),
+                                     .momentum       = api_result_block(e, selected, MOMENTUM, block),
+                                     .joint_kinetic  = api_result_block(e, selected, JOINT_KINETIC, block),
+                                     .joint_momentum = api_result_block(e, selected, JOINT_MOMENTUM, block)};
+    e->kernels->energy_regressor(&e->query->scene, e->workspace, &io, 1);
+}
+
+static bool evaluate_torques(const api_evaluation *e, const api_selection *selected, size_t block)
+{
     const dyn_base *base = base_of(selected);
     double         *next = e->spare, *chosen = api_result_block(e, selected, BASE_REGRESSOR, block);
     dyn_regressor   io = {
@@ -80,6 +96,13 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     e->kernels->regressor(&scene, e->workspace, &io, 1);
     if (chosen && base) choose_columns(e, base, io.regressor, chosen);
     return true;
+}
+
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
+{
+    (void)blocks; /* always 1 */
+    if (selected->outputs & OF_ENERGY) evaluate_energy(e, selected, block);
+    return !(selected->outputs & OF_TORQUES) || evaluate_torques(e, selected, block);
 }
 
 static double once(const api_model *model)
@@ -106,7 +129,12 @@ const api_operation api_regressor = {
     .outputs       = {[REGRESSOR]       = {"regressor", true, {API_NV, API_BODY_PARAMETERS}},
                       [JOINT_REGRESSOR] = {"joint_regressor", false, {API_NV, API_JOINT_PARAMETERS}},
                       [BASE_PARAMETERS] = {"base_parameters", false, {API_STRUCTURED}},
-                      [BASE_REGRESSOR]  = {"base_regressor", false, {API_NV, API_BASE_PARAMETERS}}},
+                      [BASE_REGRESSOR]  = {"base_regressor", false, {API_NV, API_BASE_PARAMETERS}},
+                      [KINETIC]         = {"kinetic_regressor", false, {API_BODY_PARAMETERS}},
+                      [POTENTIAL]       = {"potential_regressor", false, {API_BODY_PARAMETERS}},
+                      [MOMENTUM]        = {"momentum_regressor", false, {6, API_BODY_PARAMETERS}},
+                      [JOINT_KINETIC]   = {"joint_kinetic_regressor", false, {API_JOINT_PARAMETERS}},
+                      [JOINT_MOMENTUM]  = {"joint_momentum_regressor", false, {6, API_JOINT_PARAMETERS}}},
     .one_by_one    = true,
     .regresses     = true,
     .weight        = 4,

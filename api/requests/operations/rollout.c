@@ -4,7 +4,7 @@
  * integrated, W side by side, which fills the lanes of all nodes. Then the nodes are independent, and each is evaluated
  * like a state of the operation step (step.h). */
 #include "api/requests/scene/row_scene.h"
-#include "step.h"
+#include "api/requests/step/step.h"
 #include "rollout_loops.h"
 #include "api/requests/gradient/rollout_feedback.h"
 #include "api/requests/gradient/rollout_gains.h"

@@ -210,10 +210,7 @@ static dyn_task_status decompose_inertia(const api_evaluation *e, block_lanes *b
 {
     dyn_task    *t = &b->held.task;
     const size_t W = e->lanes, nv = t->nv, k = t->k;
-    for (size_t i = 0; i < nv * nv; i++)
-        t->M[i] = b->held.M[i * W + lane];
-    for (size_t a = 0; a < k; a++)
-        dyn_task_set_row(t, a, b->held.J + a * nv * W + lane, W, 0);
+    dyn_task_take_lane(t, b->held.M, b->held.J, W, lane);
     const dyn_task_status status = dyn_task_solve(t);
     if (well || status != DYN_TASK_DONE) return status;
     for (size_t i = 0; i < k * k; i++)

@@ -26,18 +26,21 @@ static bool describe_input(const api_query *q, const api_actuator_input *d, dyn_
 {
     int *position = api_take(q->pool, q->model->nv * sizeof *position);
     *to           = (dyn_actuator_input){
-                  .controller   = d->controller,
-                  .signal       = d->is_given ? &d->signal.curve : NULL,
-                  .gains        = {d->gains[0], d->gains[1]},
-                  .options      = d->options,
-                  .clip         = d->clip,
-                  .position     = position,
-                  .motor        = d->motor,
-                  .actuated     = d->actuated,
-                  .driven       = d->driven,
-                  .supported    = d->supported,
-                  .effort_limit = d->effort_limit,
-                  .line         = d->line,
+                  .controller     = d->controller,
+                  .signal         = d->is_given ? &d->signal.curve : NULL,
+                  .gains          = {d->gains[DYN_KP], d->gains[DYN_KD], d->gains[DYN_KI]},
+                  .sampling       = d->sampling,
+                  .knows_payload  = d->knows_payload,
+                  .knows_friction = d->knows_friction,
+                  .options        = d->options,
+                  .clip           = d->clip,
+                  .position       = position,
+                  .motor          = d->motor,
+                  .actuated       = d->actuated,
+                  .driven         = d->driven,
+                  .supported      = d->supported,
+                  .effort_limit   = d->effort_limit,
+                  .line           = d->line,
     };
     if (!d->controller) return true;
     for (size_t v = 0; position && v < q->model->nv; v++)

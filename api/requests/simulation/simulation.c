@@ -1,6 +1,7 @@
 /* simulation.c - reads a request for simulations (simulation.h). */
 #include "simulation.h"
 #include "dynamics/contact/stiction.h"
+#include "dynamics/simulation/ode_input.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/codec/number.h"
 #include <float.h>
@@ -83,6 +84,7 @@ static size_t find_breaks(const api_simulation *s, double last, double *breaks)
     size_t n = s->input.is_given ? dyn_signal_breaks(&s->input.signal.curve, last, breaks) : 0;
     for (size_t i = 0; i < s->wrenches.n; i++)
         n += dyn_signal_breaks(&s->wrenches.signal[i].signal.curve, last, breaks ? breaks + n : NULL);
+    n += dyn_ode_sampling_times(s->input.sampling, last, breaks ? breaks + n : NULL);
     if (s->prescribed.n > 0) n += dyn_signal_breaks(&s->prescribed.motion.curve, last, breaks ? breaks + n : NULL);
     return n;
 }

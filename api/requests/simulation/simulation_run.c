@@ -4,6 +4,7 @@
 #include "api/base/work/parallel.h"
 #include "dynamics/model/coordinates.h"
 #include "dynamics/simulation/ode_contact.h"
+#include "dynamics/simulation/ode_input.h"
 #include "dynamics/simulation/stiction_events.h"
 #include "ode_faults.h"
 #include "ode_limits.h"
@@ -110,6 +111,7 @@ static bool integrate(api_simulated_rows *r, api_problem *problem)
     for (size_t k = 0, n = 0; k < s->n_boundaries; k++) {
         if (k > 0 && !integrate_interval(r, k - 1, problem)) return false;
         if (k + 1 < s->n_boundaries) r->ode.interval_time = 0.5 * (s->boundaries[k] + s->boundaries[k + 1]);
+        dyn_ode_sampling_renew(&r->ode, s->boundaries[k]);
         for (; n < s->sampling.n && api_sample_time(&s->sampling, n, s->duration) <= s->boundaries[k]; n++)
             put_sample(r, n, s->boundaries[k]);
     }

@@ -29,10 +29,10 @@ const char *api_sdf_joint_type(const api_sdf_joint *joint, int *parts)
     case API_SDF_PRISMATIC: return "prismatic";
     case API_SDF_BALL: return "spherical";
     case API_SDF_SCREW: return "helical";
-    case API_SDF_REVOLUTE: return "revolute";
+    case API_SDF_REVOLUTE:
+    case API_SDF_UNIVERSAL: /* each axis may have limits */
+    case API_SDF_REVOLUTE2: return "revolute";
     case API_SDF_CONTINUOUS:
-    case API_SDF_UNIVERSAL:
-    case API_SDF_REVOLUTE2:
     case API_SDF_GEARBOX: break;
     }
     return "continuous";

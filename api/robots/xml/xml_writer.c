@@ -190,10 +190,23 @@ void api_xml_report_motion_limits(api_xml_writer *w, size_t i)
     if (limits->has_jerk) api_xml_joint_not_held(w, i, "limits/jerk");
 }
 
+/* The formats have one damping of a joint, which readers take for viscous friction: "friction": false leaves it out. */
+static void report_damping(api_xml_writer *w, size_t i)
+{
+    const api_document_link *link = &w->document->links[i];
+    char                     where[80];
+    if (link->dyn.spring.damping == 0 || dyn_joint_has_quaternion(link->dyn.joint) || w->failed) return;
+    snprintf(where, sizeof where, "/links/%zu/joint/spring/damping", i);
+    w->failed = !api_reader_report(w->reader, where, "info", "replaced",
+                                   "the damping of the spring of joint \"%.*s\" is viscous friction in the file",
+                                   api_text_shown(link->joint), link->joint);
+}
+
 void api_xml_report_forces(api_xml_writer *w)
 {
     for (size_t i = 0; i < w->document->n_links; i++) {
         const api_document_link *link = &w->document->links[i];
+        report_damping(w, i);
         if (link->dyn.elastic) api_xml_joint_not_held(w, i, "elastic");
         if (link->dyn.friction.load != 0) api_xml_joint_not_held(w, i, "friction/load");
         if (is_more_than_one_number(&link->dyn.friction)) api_xml_joint_not_held(w, i, "friction/coulomb");

@@ -51,7 +51,8 @@ void api_xml_joint_not_held(api_xml_writer *w, size_t link, const char *field);
 void api_xml_report_compensation(api_xml_writer *w, double written);
 
 /* Reports of all links the fields that no format but the document has: elastic joints, motors, coupled transmissions,
- * smoothed or one-sided Coulomb friction, limits of the rate of effort, scaled screws. */
+ * smoothed or one-sided Coulomb friction, limits of the rate of effort, scaled screws. Notes each damping of a spring,
+ * which joins the viscous friction. */
 void api_xml_report_forces(api_xml_writer *w);
 
 /* Reports limits of acceleration and jerk of link i, for formats without them. */

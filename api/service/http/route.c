@@ -22,23 +22,24 @@ static char decode_escape(const char *from)
 
 static const bool is_special[256] = {['\0'] = true, ['/'] = true, ['?'] = true, ['%'] = true};
 
-/* Decodes the segment at `from` and returns its end; NULL if an escape is malformed or the segment is too long. */
+/* Decodes the segment at `from` and returns its end; NULL if an escape is malformed. A segment that is too long is cut:
+ * what remains is longer than any literal segment and any name, so that its refusal names the model, not the path. */
 static const char *decode_segment(const char *from, char to[API_SEGMENT_MAX])
 {
-    for (size_t n = 0; n < API_SEGMENT_MAX; n++) {
-        to[n] = *from;
-        if (!is_special[(unsigned char)*from]) {
+    for (size_t n = 0;;) {
+        char byte = *from;
+        if (!is_special[(unsigned char)byte]) {
             from++;
-        } else if (*from != '%') {
+        } else if (byte != '%') {
             to[n] = '\0';
             return from;
         } else {
-            to[n] = decode_escape(from);
-            if (to[n] == '\0') return NULL;
+            byte = decode_escape(from);
+            if (byte == '\0') return NULL;
             from += 3;
         }
+        if (n + 1 < API_SEGMENT_MAX) to[n++] = byte;
     }
-    return NULL;
 }
 
 const char *api_target_path(const char *target)

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define API_SEGMENT_MAX 128 /* bytes of a decoded path segment with its NUL; a longer segment matches no resource */
+/* Bytes of a decoded path segment with its NUL, more than any literal segment and any name; a longer segment is cut. */
+#define API_SEGMENT_MAX 128
 
 struct api_call;
 struct api_input;

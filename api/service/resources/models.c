@@ -64,19 +64,25 @@ static void reply_revision(api_call *call, const api_model *model)
     api_reply_header(call, "Model-Revision", model->revision);
 }
 
-bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
+/* Answers with one object about a model, whose members `emit` writes. */
+static bool reply_model(api_call *call, unsigned status, const api_model *m,
+                        void (*emit)(api_emit *, const api_model *), api_problem *problem)
 {
-    (void)input;
-    const api_model *m = call->model;
-    api_buffer       b;
-    api_emit         e;
+    api_buffer b;
+    api_emit   e;
     api_emit_init(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     api_emit_object(&e);
-    api_model_emit_description(&e, m);
+    emit(&e, m);
     api_emit_end(&e);
     reply_revision(call, m);
-    return api_reply_emitted(call, 200, &e, problem);
+    return api_reply_emitted(call, status, &e, problem);
+}
+
+bool api_get_model(api_call *call, const api_input *input, api_problem *problem)
+{
+    (void)input;
+    return reply_model(call, 200, call->model, api_model_emit_description, problem);
 }
 
 /* Emits the model's document, which is stored as JSON text. For CBOR the text is parsed; the memory of the parsed tree
@@ -144,19 +150,11 @@ static void reply_change(api_call *call)
 
 static bool reply_put(api_call *call, const api_model *m, bool created, api_problem *problem)
 {
-    char       location[128];
-    api_buffer b;
-    api_emit   e;
-    api_emit_init(&e, call->media, &b);
-    api_buffer_init(&b, MODEL_MAX);
-    api_emit_object(&e);
-    api_model_emit_put_result(&e, m);
-    api_emit_end(&e);
-    reply_revision(call, m);
+    char location[128];
     snprintf(location, sizeof location, "/v1/models/%s", m->name);
     if (created) api_reply_header(call, "Location", location);
     reply_change(call);
-    return api_reply_emitted(call, created ? 201 : 200, &e, problem);
+    return reply_model(call, created ? 201 : 200, m, api_model_emit_put_result, problem);
 }
 
 static bool fail_commit(const api_call *call, api_commit commit, api_problem *problem)

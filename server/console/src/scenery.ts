@@ -2,7 +2,7 @@
 import type {Poses} from './geometry';
 import {Store} from './store';
 import type {Vec3} from './types';
-import type {DrawnEllipsoid, DrawnWrench} from './view/view';
+import type {DrawnEllipsoid, DrawnWrench} from './view/drawing';
 
 export interface Scenery {
     poses: Poses | null;

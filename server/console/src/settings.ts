@@ -1,6 +1,6 @@
 // settings.ts - keeps the user's settings in the browser.
 import {Store} from './store';
-import type {ViewOptions} from './view/view';
+import type {ViewOptions} from './view/drawing';
 
 export interface Settings {
     theme: 'auto' | 'light' | 'dark';

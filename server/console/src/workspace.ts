@@ -7,7 +7,7 @@ import {geometryOf, pointAt, posesOfAnswer, positionAt, rotationAt, type Poses, 
 import {rotate} from './linear';
 import {Store} from './store';
 import type {Model, RobotDocument, Vec3} from './types';
-import type {DrawnWrench} from './view/view';
+import type {DrawnWrench} from './view/drawing';
 
 export interface Payload {
     link: string;

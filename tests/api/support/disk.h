@@ -1,7 +1,7 @@
 /* disk.h - keeps a model store in memory for the service under test: it can refuse changes, and servers can start again
  * on it. */
 #pragma once
-#include "tests/api/door.h"
+#include "door.h"
 
 /* The text of a model document with one revolute joint and a rod of the given mass in kg. */
 #define HINGE(mass)                                                                                                    \

@@ -1,6 +1,6 @@
 /* draws.c - draws random numbers and allocates arrays of numbers (draws.h). */
 #include "draws.h"
-#include "tests/api/models.h"
+#include "models.h"
 #include <stdlib.h>
 #include <string.h>
 

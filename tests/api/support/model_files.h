@@ -1,6 +1,6 @@
 /* model_files.h - reads robots from the text of a file in one format, whole and damaged. */
 #pragma once
-#include "tests/api/models.h"
+#include "models.h"
 
 enum { NESTING = 32, LINKS = 100 /* limits of every file that is read here */ };
 

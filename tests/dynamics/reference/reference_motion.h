@@ -1,6 +1,6 @@
 /* reference_motion.h - declares the part of the reference that computes every link's pose as a power series in time. */
 #pragma once
-#include "tests/dynamics/jet.h"
+#include "tests/dynamics/support/jet.h"
 #include "reference.h"
 
 /* Describes one link of the description, or the base link. Link k is moved by the joints of k and of all its

@@ -270,6 +270,19 @@ class Converting(ServerCase):
         for form in ("urdf", "mjcf", "sdf"):
             self.assertIn('"friction/load" of joint "ja"', self.convert(path, "--to", form)[1], form)
 
+    def test_damping_of_a_spring_becomes_friction_and_is_told(self):
+        """No format has two dampings of a joint: the sum is viscous friction there, which "friction": false leaves out."""
+        said = '"damping" of the spring of joint "ja"'.replace('"damping"', "the damping")
+        document = copy.deepcopy(RICH)
+        for form in ("urdf", "mjcf", "sdf"):
+            _, read, told = self.again(self.write("damped.json", document), form)
+            self.assertIn(f"info replaced: {said} is viscous friction in the file", told, form)
+            joint = next(link["joint"] for link in read["links"] if link["joint"]["name"] == "ja")
+            self.assertAlmostEqual(joint["friction"]["viscous"], 0.3 + 0.1, 14)
+        del next(link["joint"] for link in document["links"] if link["joint"]["name"] == "ja")["spring"]["damping"]
+        for form in ("urdf", "mjcf", "sdf"):
+            self.assertNotIn("damping of the spring", self.convert(self.write("undamped.json", document), "--to", form)[1], form)
+
     def test_losses_of_reading_count_too(self):
         arm = os.path.join(ROOT, "tests", "data", "mjcf", "hand.xml")
         self.assertIn("<motor>", self.convert(arm)[1])

@@ -54,8 +54,6 @@ class Walker:
 
 
 class Walking(ServerCase):
-    arguments = ("--timeout", "110")  # fixed steps of the humanoid take half a minute
-
     @classmethod
     def setUpClass(cls):
         super().setUpClass()

@@ -260,6 +260,18 @@ def regressor(t, case, answer):
     full = np.zeros_like(state.u)
     full[:, :case.robot.tree.nv] = state.forces(accelerations, case.robot.gravity)
     t.near("regressor", Y @ parameters, apply(np.swapaxes(state.G, 1, 2), full @ case.robot.B), exact(case))
+    energy_regressors(t, case, answer, parameters)
+
+
+def energy_regressors(t, case, answer, parameters):
+    """Checks the energies of the bodies, without those of springs and rotors, and the momentum about the origin."""
+    state = case.state()
+    kinetic, potential = state.energies()
+    _, com, _, momentum = state.momentum()
+    momentum[:, 3:] += np.cross(com, momentum[:, :3])
+    t.near("kinetic", case.taken(answer, "kinetic_regressor", ".") @ parameters, kinetic - state.rotor_energy(), exact(case))
+    t.near("potential", case.taken(answer, "potential_regressor", ".") @ parameters, potential - state.springs()[1], exact(case))
+    t.near("momentum", case.taken(answer, "momentum_regressor", "..") @ parameters, momentum, exact(case))
 
 
 @check("task-space")

@@ -10,6 +10,7 @@ STANDING = [{"frame": "tool"}, {"frame": "fore", "axes": ["rz"], "reference": "f
 IMPACT = [{"frame": "tool", "axes": ["y"]}]
 NODES, POINTS, SAMPLES, DEGREE, DURATION = 3, 5, 4, 3, 1.3
 IDENTIFIED = 90  # number of states for identify
+ENERGY_REGRESSORS = ["kinetic_regressor", "potential_regressor", "momentum_regressor"]
 OPERATIONS = {}
 
 
@@ -210,7 +211,7 @@ def coriolis(case):
 
 @operation("regressor")
 def regressor(case):
-    return state(case, "qd", "qdd")
+    return {**state(case, "qd", "qdd"), "outputs": ["regressor", *ENERGY_REGRESSORS]}
 
 
 @operation("task-space")

@@ -298,17 +298,22 @@ class State:
 
     def energies(self):
         robot = self.robot
-        kinetic = (self.rotors() * self.u * self.u).sum(1) / 2
+        kinetic = self.rotor_energy()
         potential = self.springs()[1]
         for k, mass, c, inertia in self.bodies():
             w, v = self.twists[k]
             v = v + np.cross(w, c)
             kinetic += mass * (v * v).sum(1) / 2 + (w * apply(inertia, w)).sum(1) / 2
             potential -= robot.weights[k] * mass * c @ robot.gravity
-        for P, columns, motors in robot.drives:
-            rates = self.w[:, columns] @ P.T
-            kinetic += (rates * rates) @ [motor.get("rotor_inertia", 0) for motor in motors] / 2
         return kinetic, potential
+
+    def rotor_energy(self):
+        """Returns the kinetic energy of rotors, which is that of their own rates."""
+        energy = (self.rotors() * self.u * self.u).sum(1) / 2
+        for P, columns, motors in self.robot.drives:
+            rates = self.w[:, columns] @ P.T
+            energy += (rates * rates) @ [motor.get("rotor_inertia", 0) for motor in motors] / 2
+        return energy
 
     def momentum(self):
         """Returns total mass, centre of mass and its velocity, and the angular momentum about it, without rotors."""

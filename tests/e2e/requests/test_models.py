@@ -130,6 +130,18 @@ class Resources(ServerCase):
         for name in ("a%00", "a%2fb", "a%zz"):
             self.assertProblem(self.client.get(f"/v1/models/{name}"), 404)
 
+    def test_names_of_any_length_get_the_same_refusal(self):
+        """However long, a name in the path is a name: PUT says bad-name, the other methods that there is no such model."""
+        for length in (65, 126, 127, 128, 129, 255, 256, 1000, 4000):
+            for name in ("n" * length, "%6E" * min(length, 1000)):
+                problem = self.assertProblem(self.client.put(f"/v1/models/{name}", pendulum()), 422)
+                self.assertEqual(problem["code"], "bad-name", length)
+                for answer in (self.client.get(f"/v1/models/{name}"), self.client.delete(f"/v1/models/{name}"),
+                               self.client.post(f"/v1/models/{name}/bias", {"q": [0]})):
+                    self.assertEqual(self.assertProblem(answer, 404)["code"], "no-such-model", length)
+        self.assertProblem(self.client.get("/v1/models/" + "n" * 300 + "%2"), 404)
+        self.assertEqual(self.assertProblem(self.client.get("/" + "n" * 300), 404)["code"], "no-such-path")
+
     def test_any_text_may_name_a_link(self):
         """Names may contain quotes, escapes and any script: as keys of a state, in answers and in pointers."""
         names = ['a"b\\c', "/~", "\u2028", "\u65e5\u672c", "a b", "{}[],:", "\U0001f9be", "%41"]

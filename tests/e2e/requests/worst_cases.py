@@ -260,6 +260,8 @@ ROWS = [
     ask("coriolis", "chain", 39, **motion("chain", "qd")),
     ask("coriolis", "tensor", 1, "Christoffel symbols", outputs=["christoffel"], **motion("tensor", "qd")),
     ask("regressor", "chain", 3, **motion("chain", "qd", "qdd")),
+    ask("regressor", "chain", 150, "energies", outputs=["kinetic_regressor", "potential_regressor", "momentum_regressor", "joint_momentum_regressor"],
+        **motion("chain", "qd")),
     ask("regressor", "hundred", 20, "base parameters", outputs=["base_regressor"], **motion("hundred", "qd", "qdd")),
     ask("task-space", "chain", 1000, frame="l500", outputs=["inertia", "bias", "ellipsoid", "condition"], **motion("chain", "qd")),
     ask("identify", "hundred", 0, texts={name: batch(2000, IDENTIFIED) for name in ("q", "qd", "qdd", "tau")},
@@ -279,6 +281,8 @@ ROWS = [
     ask("simulate", "chain", 1, "large and stiff", duration=900, tolerance=1e-9, stiff=True, samples=2),
     ask("simulate", "chain", 1, "adaptive", duration=900, tolerance=1e-12, samples=2),
     ask("simulate", "rubbing", 1, "friction", duration=900, step=1e-3, samples=2),
+    ask("simulate", "puma560", 1, "sampled", duration=100, step=1e-3, samples=2, input={
+        "controller": "computed_torque", "kp": 100, "kd": 20, "ki": 1, "period": 1e-3, "delay": 0.5, "reference": [0] * 6}),
     ask("simulate", "puma560", 0, "creeping", duration=50, tolerance=1e-5, **PUMA),
     ask("simulate", "puma560", 0, "creeping and stiff", duration=50, tolerance=1e-5, stiff=True, **PUMA),
     ask("simulate", "five_bars", 1, "loops", value="0.3", duration=900, step=1e-3, samples=2),

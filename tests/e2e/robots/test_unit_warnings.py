@@ -75,6 +75,28 @@ class Warnings(ServerCase):
         both = self.ask("mixed", "evaluate", {"q": [90] + [0] * 5, "operations": {"bias": {}, "energy": {}}})
         self.assertEqual([list(both), both["warnings"][0]["where"]], [["bias", "energy", "warnings"], "/q/0"])
 
+    def test_what_acts_on_a_link_that_is_fixed_has_no_effect(self):
+        """The base, a link that is fixed to it and one behind a locked joint do not move: no payload or wrench there changes a torque."""
+        links = [{"name": "stand", "parent": "base", "joint": {"name": "bolt", "type": "fixed"}, "inertial": body(3)}, *MIXED["links"]]
+        self.put_model("standing", {"links": links, "frames": [{"name": "mark", "link": "stand", "xyz": [0.1, 0.2, 0.3]}]})
+        q, payload = {"q": [0.3, 0.2, 0.1, 0.4, 0.5, 0.6]}, {"mass": 1.3, "com": [0.1, 0.2, 0.3]}
+        plain = self.ask("standing", "inverse-dynamics", q)
+        self.assertNotIn("warnings", plain)
+        for link in ("base", "stand", "mark"):
+            load, push = {**payload, "link": link}, {"link": link, "force": [3, 4, 5]}
+            for more, where, what in (({"payload": load}, "/payload/link", "payload"), ({"payload": [load]}, "/payload/0/link", "payload"),
+                                      ({"payload": {**load, "mass": [1, 2]}}, "/payload/link", "payload"),
+                                      ({"wrenches": [{"link": "f", "force": [0, 0, 0]}, push]}, "/wrenches/1/link", "wrench")):
+                answer = self.ask("standing", "inverse-dynamics", {**q, **more})
+                self.assertEqual(answer["warnings"], [{"where": where, "code": "no-effect",
+                                                       "text": f'"{link}" is fixed to the world: the {what} has no effect'}])
+                rows = answer["tau"] if "mass" in more.get("payload", ()) and more["payload"]["mass"] == [1, 2] else [answer["tau"]]
+                self.assertEqual(rows, [plain["tau"]] * len(rows), more)
+        for link, expected in (("a", ["no-effect"]), ("b", [])):
+            answer = self.ask("standing", "inverse-dynamics", {"q": q["q"][1:], "locked": {"turn": 0.3}, "payload": {**payload, "link": link}})
+            self.assertEqual([w["code"] for w in answer.get("warnings", [])], expected)
+        self.assertNotIn("warnings", self.ask("standing", "inverse-dynamics", {**q, "payload": {**payload, "link": "a"}}))
+
     def test_answers_are_the_same_otherwise(self):
         answer = self.ask("mixed", "bias", {"q": [[90, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]]})
         self.assertEqual(self.ask("mixed", "bias", {"q": [1, 0, 0, 0, 0, 0]})["bias"], answer["bias"][1])

@@ -33,6 +33,20 @@ class Rules(SdfCase):
         self.same(sdf(LINKS + JOINT.format("j", "universal", "a", "b", AXIS.format("1 0 0"))),
                   sdf(LINKS + JOINT.format("j", "universal", "a", "b", AXIS.format("1 0 0") + second)), "warning the joint has no <axis2>")
 
+    def test_each_axis_of_two_has_its_limits(self):
+        """The link that moves is the child or the parent of a universal or revolute2 joint. An axis without limits has none."""
+        limit = "<limit><lower>{}</lower><upper>{}</upper><effort>{}</effort><velocity>{}</velocity></limit></axis>"
+        first, second = (AXIS.format(xyz).replace("</axis>", limit.format(*given)) for xyz, *given in
+                         (("1 0 0", -0.5, 0.6, 7, 3), ("0 1 0", -0.7, 0.8, 9, 2)))
+        free = AXIS.format("0 1 0")
+        for kind in ("universal", "revolute2"):
+            for ends in (("world", "a"), ("a", "world")):
+                for axis2, expected in ((second, {"position": [-0.7, 0.8], "effort": 9, "velocity": 2}), (free, {})):
+                    text = sdf(LINK.format("a", 0.1, 3) + JOINT.format("j", kind, *ends, first + axis2.replace("axis>", "axis2>")))
+                    self.assertFalse([e for e in self.take_sdf("m", text)["report"] if "limits" in e["text"]])
+                    found = {joint["name"]: joint["limits"] for joint in self.client.get("/v1/models/m").json()["joints"]}
+                    self.assertEqual(found, {"j.1": {"position": [-0.5, 0.6], "effort": 7, "velocity": 3}, "j.2": expected}, (kind, ends))
+
     def test_the_frame_of_a_nested_model_by_its_reserved_name(self):
         inner = "<model name='n'><pose>1 2 3 0 0 0.5</pose>" + LINK.format("b", 0.4, 2) + "</model>"
         text = LINK.format("a", 0.1, 3) + inner + JOINT.format("j", "revolute", "{0}", "n::b", AXIS.format("0 1 0"))

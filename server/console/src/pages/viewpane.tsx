@@ -10,7 +10,8 @@ import {meshFolders} from './upload';
 import {dark, settings} from '../settings';
 import {useStore} from '../store';
 import {Button, Check, download, Select} from '../ui';
-import type {RobotView, ViewOptions} from '../view/view';
+import type {ViewOptions} from '../view/drawing';
+import type {RobotView} from '../view/view';
 import type {Workspace} from '../workspace';
 import {scenery} from '../scenery';
 

@@ -9,7 +9,7 @@ import {NOTHING, scenery} from '../scenery';
 import {useStore} from '../store';
 import type {Vec3} from '../types';
 import {Check, Notice, NumberField, Segments, Select} from '../ui';
-import type {DrawnEllipsoid} from '../view/view';
+import type {DrawnEllipsoid} from '../view/drawing';
 import {stateFields, type Workspace} from '../workspace';
 import {HeatMap} from './heatmap';
 import {MARGINS, Margins} from './margins';

@@ -16,11 +16,12 @@ export type Report = (motion: Motion | null, problem: Problem | null) => void;
 export const problemOf = (e: unknown): Problem => e instanceof Problem ? e : new Problem(0, {title: 'There is no motion', detail: (e as Error).message});
 
 type Integrator = NonNullable<SimulateRequest['integrator']>;
-type Controller = 'none' | 'pd_gravity' | 'computed_torque' | 'hua';
+type Controller = 'none' | 'pid' | 'pd_gravity' | 'computed_torque' | 'pd_feed_forward' | 'hua';
 type Goal = 'hold' | 'zero' | 'swing' | 'spline';
 
 const INTEGRATORS: [Integrator, string][] = [['dopri5', 'dopri5, explicit'], ['esdirk5', 'esdirk5, for stiff robots'], ['rk4', 'rk4, fixed steps']];
-const CONTROLLERS: [Controller, string][] = [['none', 'no torques'], ['pd_gravity', 'PD with gravity'], ['computed_torque', 'computed torque'], ['hua', 'Hua, for elastic joints']];
+const CONTROLLERS: [Controller, string][] = [['none', 'no torques'], ['pid', 'PID'], ['pd_gravity', 'PD with gravity'], ['computed_torque', 'computed torque'],
+    ['pd_feed_forward', 'PD with feed-forward'], ['hua', 'Hua, for elastic joints']];
 const GOALS: [Goal, string][] = [['hold', 'hold the start'], ['zero', 'move to zero'], ['swing', 'swing ± 0.3 about the start'], ['spline', 'follow a B-spline']];
 
 interface Settings {
@@ -31,11 +32,14 @@ interface Settings {
     controller: Controller;
     kp: number;
     kd: number;
+    ki: number;
+    period: number; // ms between samples; 0: continuous
+    delay: number; // ms
     filter: number; // rad/s
     goal: Goal;
 }
 
-const FIRST: Settings = {duration: 2, integrator: 'dopri5', tolerance: 1e-6, step: 0.001, controller: 'none', kp: 100, kd: 20, filter: 200, goal: 'hold'};
+const FIRST: Settings = {duration: 2, integrator: 'dopri5', tolerance: 1e-6, step: 0.001, controller: 'none', kp: 100, kd: 20, ki: 0, period: 0, delay: 0, filter: 200, goal: 'hold'};
 
 const lengthOf = (s: Settings, spline: Spline): number => s.controller !== 'none' && s.goal === 'spline' ? spline.duration : s.duration;
 
@@ -46,13 +50,18 @@ function referenceOf(w: Workspace, q: number[], goal: Goal, spline: Spline): unk
         spline: {degree: spline.degree, control_points: spline.points}}[goal];
 }
 
+/** The fields of a controller that is no Hua's: its integral gain and its samples. */
+const sampledFields = ({ki, period, delay}: Settings) => ({
+    ...(ki > 0 && {ki}), ...(period > 0 && {period: tidy(period / 1000), ...(delay > 0 && {delay: tidy(delay / 1000)})}),
+});
+
 function requestOf(w: Workspace, state: RobotState, s: Settings, spline: Spline): Record<string, unknown> {
     const {controller, kp, kd, filter} = s, duration = lengthOf(s, spline);
     return {
         q: state.q.map(tidy), ...(state.qd.some(Boolean) && {qd: state.qd.map(tidy)}), duration, integrator: s.integrator,
         ...(s.integrator === 'rk4' ? {step: s.step} : {tolerance: s.tolerance}), samples: Math.min(1001, Math.max(21, Math.round(duration * 100) + 1)),
         ...loadFields(w.model, state),
-        ...(controller !== 'none' && {input: {controller, kp, kd, ...(controller === 'hua' && {filter}), reference: referenceOf(w, state.q, s.goal, spline)}}),
+        ...(controller !== 'none' && {input: {controller, kp, kd, ...(controller === 'hua' ? {filter} : sampledFields(s)), reference: referenceOf(w, state.q, s.goal, spline)}}),
         outputs: ['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential', 'least_margins'],
     };
 }
@@ -80,6 +89,16 @@ function GainFields({settings: s, change}: PartProps) {
     );
 }
 
+/** Integral gain, period and delay; a period of 0 is a continuous controller. */
+function SampleFields({settings: s, change}: PartProps) {
+    const unit = s.controller === 'computed_torque' ? '1/s³' : 'N m/(rad s), N/(m s)';
+    return (
+        <div class="row"><label class="field">Integral <NumberField label="Gain ki" unit={unit} min={0} step={10} value={s.ki} onChange={ki => change({ki})} /></label>
+            <label class="field">Period <NumberField label="Period of samples" unit="ms" min={0} step={1} value={s.period} onChange={period => change({period})} /></label>
+            {s.period > 0 && <label class="field">Delay <NumberField label="Delay" unit="ms" min={0} step={1} value={s.delay} onChange={delay => change({delay})} /></label>}</div>
+    );
+}
+
 export function SimulationForm({workspace: w, spline, onSpline, motion, onMotion}: FormProps) {
     const state = useStore(w.state), [settings, setSettings] = useState(FIRST), [busy, setBusy] = useState(false);
     const change = (some: Partial<Settings>) => setSettings(old => ({...old, ...some}));
@@ -99,6 +118,7 @@ export function SimulationForm({workspace: w, spline, onSpline, motion, onMotion
             <div class="row"><Select label="Controller" value={settings.controller} options={CONTROLLERS} onChange={c => change({controller: c as Controller})} />
                 {controlled && <Select label="Goal" value={settings.goal} options={GOALS} onChange={g => change({goal: g as Goal})} />}</div>
             {controlled && <GainFields settings={settings} change={change} />}
+            {controlled && settings.controller !== 'hua' && <SampleFields settings={settings} change={change} />}
             {follows && <SplineEditor workspace={w} spline={spline} motion={motion} onChange={onSpline} />}
             <div class="actions start"><Button kind="primary" icon="play" label={busy ? 'Simulating …' : 'Simulate'} disabled={busy} /></div>
         </form>

@@ -670,6 +670,17 @@ class RegressorAnswer(Answer):
     base_parameters: list[Grouping]
     # nv × base parameters: columns of regressor.
     base_regressor: Array
+    # 10·bodies: kinetic energy in J for each parameter, in the order of regressor.
+    kinetic_regressor: Array
+    # 10·bodies: potential energy of gravity in J for each parameter, zero at the world's origin.
+    potential_regressor: Array
+    # 6 × 10·bodies: [linear in kg m/s; angular about the world's origin in kg m²/s], world axes.
+    momentum_regressor: Array
+    # 3·(joints + motor coordinates): kinetic energy of rotors, in the order of joint_regressor; zeros for friction.
+    joint_kinetic_regressor: Array
+    # 6 × 3·(joints + motor coordinates): momentum of motors' rotors, as momentum_regressor; zeros for other rotors and
+    # friction.
+    joint_momentum_regressor: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

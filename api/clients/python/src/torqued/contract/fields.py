@@ -369,7 +369,7 @@ class _PayloadNeeded(TypedDict):
 
 class Payload(_PayloadNeeded, total=False):
     """A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row. On a link that
-    is fixed to the world it has no effect."""
+    is fixed to the world it has no effect, which is a warning of the answer."""
 
     # m, in the axes of `link` from its origin; default [0,0,0].
     com: npt.ArrayLike
@@ -480,7 +480,7 @@ class HeldContact(_HeldContactNeeded, total=False):
 class UnitWarning(TypedDict):
     # JSON pointer (RFC 6901) into the request.
     where: str
-    code: Literal['suspicious']
+    code: Literal['suspicious', 'no-effect']
     text: str
 
 
@@ -855,7 +855,7 @@ class TorqueInput(TypedDict):
 
 
 class _TorqueInputGivenNeeded(TypedDict):
-    controller: Literal['pd_gravity', 'computed_torque', 'hua']
+    controller: Literal['pid', 'pd_gravity', 'computed_torque', 'pd_feed_forward', 'hua']
     # One for all joints, or one for each.
     kp: npt.ArrayLike
     # For hua greater than 0.
@@ -865,6 +865,16 @@ class _TorqueInputGivenNeeded(TypedDict):
 
 
 class TorqueInputGiven(_TorqueInputGivenNeeded, total=False):
+    # Of the integral of the position error; not for hua.
+    ki: npt.ArrayLike
+    # s between two samples, at most the duration; not for hua. Default: the controller is continuous.
+    period: float
+    # s from a sample until its torques act; needs period.
+    delay: float
+    # Whether the controller's model has payload and parameters of the request; not for pid and hua.
+    knows_payload: bool
+    # Whether the controller's model has the friction of joints; not for pid and hua.
+    knows_friction: bool
     # Only for hua: rad/s.
     filter: float
     # Whether torques are clipped at the limits of effort and effort_speed.
@@ -1210,7 +1220,7 @@ class EvaluationsCoriolis(TypedDict, total=False):
 
 
 class EvaluationsRegressor(TypedDict, total=False):
-    outputs: Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor']]
+    outputs: Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor', 'kinetic_regressor', 'potential_regressor', 'momentum_regressor', 'joint_kinetic_regressor', 'joint_momentum_regressor']]
 
 
 class _EvaluationsTaskSpaceNeeded(TypedDict):

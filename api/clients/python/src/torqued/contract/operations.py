@@ -86,7 +86,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -127,7 +127,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -193,7 +194,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -233,7 +234,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -263,7 +265,7 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -297,7 +299,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -319,7 +322,7 @@ class Operations:
 
         q: Positions, nq entries: rad or m.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -352,7 +355,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -384,7 +388,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -419,7 +423,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -482,7 +487,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -524,7 +530,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -557,7 +563,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -607,7 +614,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -647,7 +654,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -699,7 +707,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -739,7 +747,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -781,7 +790,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -820,7 +829,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -886,7 +896,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -917,7 +927,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -962,7 +973,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -990,7 +1001,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1033,7 +1045,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1059,7 +1071,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1097,7 +1110,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1123,7 +1136,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1167,7 +1181,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1193,7 +1207,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1233,7 +1248,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1259,7 +1274,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1343,7 +1359,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1373,7 +1389,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1435,7 +1452,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1465,7 +1482,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         cost
         damping: Added to the diagonal of the second derivatives by the torques.
         free: Coordinates whose torques are not chosen, by velocity_names; "base": all six of a floating base.
@@ -1529,7 +1547,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1555,7 +1573,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: With a cost, `cost` is among the default outputs.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1582,7 +1601,7 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1615,7 +1634,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1630,7 +1650,9 @@ class Operations:
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor']]] = None,
+            outputs: Optional[Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor',
+            'kinetic_regressor', 'potential_regressor', 'momentum_regressor', 'joint_kinetic_regressor',
+            'joint_momentum_regressor']]] = None,
             timeout: Optional[float] = None,
     ) -> RegressorAnswer:
         """Inverse dynamics as a matrix times the robot's parameters.
@@ -1643,12 +1665,17 @@ class Operations:
         floating base is in none of them. Of a joint with a motor, rotor_inertia stands for its spin_inertia, at the joint or,
         if that is elastic, at its motor coordinate; elasticity counts as a spring. Missing `qd` and `qdd` are zero. With
         `qd_reference` or `qdd_reference`, in place of `qdd`, the torque is that of inverse-dynamics with the same reference.
-        Motion cannot distinguish all inertial parameters, only the base parameters β: regressor · (inertial parameters) =
-        base_regressor · β at every state. They are computed numerically, once per model, for its own gravity (a request with
-        another `gravity` is a 422) and for up to 100 moving bodies. The first request for them waits, some tenths of a second
-        with 50 bodies; with a shorter `Request-Timeout` it fails and a later request computes them. Parameters that appear in
-        no β have no effect. The base parameters of a model with loops hold for the assembly of its `reference`, and for others
-        that move alike.
+        Energies and momentum are linear in the same parameters: kinetic = kinetic_regressor · (inertial parameters) +
+        joint_kinetic_regressor · (joint parameters), likewise momentum; potential = potential_regressor · (inertial parameters)
+        without springs. The momentum's angular part is about the world's origin, since the centre of mass moves with the
+        parameters: with com and momentum of `energy` it is momentum[3:] + com × momentum[:3]. These rows need `q` and `qd`; a
+        reference has no effect on them. They identify parameters without accelerations: over time, kinetic + potential grow by
+        the work of tau less that of friction. Motion cannot distinguish all inertial parameters, only the base parameters β:
+        regressor · (inertial parameters) = base_regressor · β at every state. They are computed numerically, once per model,
+        for its own gravity (a request with another `gravity` is a 422) and for up to 100 moving bodies. The first request for
+        them waits, some tenths of a second with 50 bodies; with a shorter `Request-Timeout` it fails and a later request
+        computes them. Parameters that appear in no β have no effect. The base parameters of a model with loops hold for the
+        assembly of its `reference`, and for others that move alike.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -1690,7 +1717,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1729,7 +1757,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1766,7 +1794,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1863,7 +1892,7 @@ class Operations:
         weights: nv entries, not negative: one set for each row, or one for all rows.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         wrenches: Acts on the link, by the environment.
         friction: true: estimated. false: tau contains none. Absent: the model's, known.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1902,7 +1931,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: With an unknown payload also payload, fit and observability; with a prior also observability; with `consistent`
         also parameters and fit.
         timeout: of this call, s; the server then stops working on it, too.
@@ -1997,7 +2027,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2027,7 +2057,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2074,7 +2105,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2100,7 +2131,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2153,13 +2185,20 @@ class Operations:
         `transmissions`, and in models with loops friction that depends on the load. It has the sign of the velocity. A joint
         that should stick then oscillates with a velocity of about step × coulomb / inertia, and steps with a tolerance become
         very short, down to a 422 `integration-failed` that names the joint; with motors of transmissions they are a 422
-        `not-supported`. Give such joints a `coulomb_velocity`. `input` holds `tau`, or a controller: `{"controller":
-        "pd_gravity", "kp", "kd", "reference"}` for tau = kp (r - q) + kd (r' - q') + g(q), or `"computed_torque"` for the
-        torques of the acceleration r'' + kd (r' - q') + kp (r - q). Gains are a number, or one for each velocity. Controllers
-        use the stored model with the request's `gravity` and `friction`, but without `payload` and `wrenches`. Controllers act
-        on actuated coordinates alone: those of joints with `"actuated": true`; of an elastic joint, that of its motor. The
-        efforts of a floating base, of other joints and of the link's side of an elastic joint are zero, and entries of gains
-        and reference that belong to them are ignored. With such passive coordinates `computed_torque` is partial feedback
+        `not-supported`. Give such joints a `coulomb_velocity`. `input` holds `tau`, or a controller: `{"controller", "kp",
+        "kd", "ki"?, "reference"}`. With the feedback u = kp (r - q) + kd (r' - q') + ki z, where z is the integral of r - q,
+        the controller `pid` has the torques u; `pd_gravity` u + g(q); `computed_torque` those of the acceleration r'' + u; and
+        `pd_feed_forward` u + the torques of inverse-dynamics at the reference, for rigid robots without loops, all of whose
+        joints are actuated. Gains are a number, or one for each velocity. z starts at 0, and stays as it is while the torque of
+        the coordinate is clipped and would grow with it, so that it does not wind up. Controllers use the stored model with the
+        request's `gravity` and `friction`, but without `wrenches`, and without `payload` and `parameters` unless
+        `"knows_payload": true` is given; with `"knows_friction": false` they compensate no friction. With `period` the
+        controller is sampled as by a computer: the torques that it finds from the state at time k `period`, k = 0, 1, ..., act
+        from `delay` (default 0) later until the next ones arrive; those of time 0 act from the start. z then grows by `period`
+        (r - q) after each sample. At most 100 000 samples are taken, and a delay is at most 1000 periods. Controllers act on
+        actuated coordinates alone: those of joints with `"actuated": true`; of an elastic joint, that of its motor. The efforts
+        of a floating base, of other joints and of the link's side of an elastic joint are zero, and entries of gains and
+        reference that belong to them are ignored. With such passive coordinates `computed_torque` is partial feedback
         linearisation (collocated): actuated coordinates get the acceleration above, passive ones follow the dynamics.
         `pd_gravity` gives the motor of an elastic joint the gravity torque of its link as well. Actuated joints with a
         quaternion are refused, and a robot without any actuated joint (`not-supported`). With `held` frames and passive
@@ -2230,7 +2269,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2264,7 +2303,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2319,7 +2359,7 @@ class Operations:
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2349,7 +2389,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2431,7 +2472,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: With velocity or acceleration also the rates they determine.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2487,7 +2529,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2554,7 +2597,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: Other fields choose other defaults, as described above.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2598,7 +2642,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2631,7 +2675,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: Without it those whose sensors are given.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2685,7 +2730,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2717,7 +2762,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: With a frame also wrench, with noise then covariance.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2777,7 +2823,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2813,7 +2859,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2866,7 +2913,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2896,7 +2943,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2962,7 +3010,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2984,7 +3032,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: With a limit of jerk or effort_rate the others are answered by default, too; without one they do not exist.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -3034,7 +3083,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -3060,7 +3109,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -3107,7 +3157,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -3142,7 +3192,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("evaluate", EvaluateAnswer, {"operations": operations, "q": q, "qd": qd, "qdd": qdd, "qddd": qddd,

@@ -59,7 +59,7 @@ class Torques:
         self._model, self._fields, self._target = model, fields, target
         self._shape = (rows, len(model.velocity_names))
 
-    def state(self, x: Array) -> dict[str, Array]:
+    def state(self, x: Array) -> dict[str, Any]:
         """q, qd and qdd, rows × nv each, of the vector x."""
         return dict(zip(("q", "qd", "qdd"), x.reshape(3, *self._shape)))
 
@@ -72,7 +72,7 @@ class Torques:
         state, size = self.state(np.array(x)), self._shape[0] * self._shape[1]
 
         def along(v: Array) -> Array:
-            directions = {name: part[:, None, :] for name, part in self.state(v).items()}
+            directions: Any = {name: part[:, None, :] for name, part in self.state(v).items()}
             return np.array(self._model.directional(**state, directions=directions, **self._fields).rates).ravel()
 
         def transposed(v: Array) -> Array:

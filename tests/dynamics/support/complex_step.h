@@ -39,6 +39,10 @@ double _Complex *complex_array(size_t n);
 /* Extracts the derivative: the imaginary parts of n results over h. */
 void complex_derivative(size_t n, const double _Complex *x, double *derivative);
 
+/* Computes the derivatives of the results of inverse dynamics at a moved state: of tau (nv) and of the joint wrenches
+ * (6 bodies). */
+void complex_inverse_rates(const complex_state *s, double *tau, double *joint_wrenches);
+
 /* The kernels' structs have pointers to double; these functions convert complex arrays. */
 static inline double *as_lanes(double _Complex *x)
 {

@@ -172,6 +172,20 @@ void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_
     RUN(energy, k, scene, rows, io, ports);
 }
 
+void rows_energy_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_energy_regressor io)
+{
+    SIZES;
+    const dyn_model *m       = scene->model;
+    const port       ports[] = {IN(dyn_energy_regressor, q, nq),
+                                IN(dyn_energy_regressor, qd, nv),
+                                OUT(dyn_energy_regressor, kinetic, 10 * m->n_rows),
+                                OUT(dyn_energy_regressor, potential, 10 * m->n_rows),
+                                OUT(dyn_energy_regressor, momentum, 60 * m->n_rows),
+                                OUT(dyn_energy_regressor, joint_kinetic, 3 * m->n_movers),
+                                OUT(dyn_energy_regressor, joint_momentum, 18 * m->n_movers)};
+    RUN(energy_regressor, k, scene, rows, io, ports);
+}
+
 void rows_centroidal(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_centroidal io)
 {
     SIZES;

@@ -100,13 +100,8 @@ void api_loop_constraints_set_rows(api_loop_constraints *s, const double *q, con
 /* Finds Jbar and Lambda of one lane. False if the mass matrix is not positive definite, or not finite. */
 static bool solve_lane(api_loop_constraints *s, size_t lane)
 {
-    dyn_task    *t  = &s->task;
-    const size_t nv = s->nv, W = s->W;
-    for (size_t i = 0; i < nv * nv; i++)
-        t->M[i] = s->held.M[i * W + lane];
-    for (size_t a = 0; a < s->k; a++)
-        dyn_task_set_row(t, a, s->J + a * nv * W + lane, W, 0);
-    return dyn_task_solve(t) == DYN_TASK_DONE;
+    dyn_task_take_lane(&s->task, s->held.M, s->J, s->W, lane);
+    return dyn_task_solve(&s->task) == DYN_TASK_DONE;
 }
 
 /* Returns 0, or 1 + the first row that contradicts those before it, for the accelerations x without constraints. */
@@ -169,14 +164,17 @@ void api_loop_constraints_solve(api_loop_constraints *s, const double *x, double
 static dyn_scene add_holding_wrenches(api_loop_constraints *s, const dyn_scene *scene)
 {
     const size_t W = s->W, given = SITE_VALUES * scene->n_wrenches * W;
-    double      *to     = s->wrenches + given;
+    double      *to = s->wrenches + given;
+    size_t       entry[DYN_MAX_HELD_AXES];
     dyn_scene    pushed = *scene;
     if (given > 0) memcpy(s->wrenches, s->io->wrenches, given * sizeof *to);
     memset(to, 0, SITE_VALUES * s->contact->n * W * sizeof *to);
-    for (size_t i = 0, a = 0; i < s->contact->n; i++)
-        for (size_t j = 0; j < s->contact->frame[i].n; j++, a++)
-            for (size_t lane = 0; lane < W; lane++)
-                to[(SITE_VALUES * i + (size_t)s->contact->frame[i].axis[j]) * W + lane] = -s->l[a * W + lane];
+    dyn_contact_list_entries(s->contact, entry);
+    for (size_t a = 0; a < s->contact->k; a++) {
+        double *at_axis = to + (SITE_VALUES * (entry[a] / DYN_FRAME_AXES) + entry[a] % DYN_FRAME_AXES) * W;
+        for (size_t lane = 0; lane < W; lane++)
+            at_axis[lane] = -s->l[a * W + lane];
+    }
     if (s->contact->n == 0) return pushed;
     pushed.wrench     = s->io->sites + (s->scene->n_wrenches - scene->n_wrenches);
     pushed.n_wrenches = scene->n_wrenches + s->contact->n;
@@ -283,16 +281,10 @@ void api_loop_constraints_differentiate(api_loop_constraints *s, const dyn_scene
 /* Writes the accelerations -damping l that remain along the held directions: as dyn_step.contact_residual. */
 static void put_residual(api_loop_constraints *s)
 {
-    const size_t W  = s->W;
-    double      *to = s->io->contact_residual;
+    double *to = s->io->contact_residual;
     if (!to || (s->reported && s->io->method != DYN_IMPLICIT_EULER)) return;
     s->reported = true;
-    memset(to, 0, DYN_FRAME_AXES * s->contact->n * W * sizeof *to);
-    for (size_t i = 0, a = 0; i < s->contact->n; i++)
-        for (size_t j = 0; j < s->contact->frame[i].n; j++, a++)
-            for (size_t lane = 0; lane < W; lane++)
-                to[(DYN_FRAME_AXES * i + (size_t)s->contact->frame[i].axis[j]) * W + lane] =
-                    s->io->damping * s->l[a * W + lane];
+    dyn_contact_spread(s->contact, s->W, s->l, s->io->damping, to);
 }
 
 void api_loop_constrained_accelerate(void *constraints, const dyn_forward_sensitivity *io)

@@ -105,3 +105,20 @@ void complex_derivative(size_t n, const double _Complex *x, double *derivative)
     for (size_t i = 0; i < n; i++)
         derivative[i] = cimag(x[i]) / COMPLEX_STEP;
 }
+
+void complex_inverse_rates(const complex_state *s, double *tau, double *joint_wrenches)
+{
+    const size_t     nv = s->t->nv, nj = 6 * s->t->bodies;
+    double _Complex *efforts = complex_array(nv), *wrenches = complex_array(nj);
+    dyn_kernels_complex.inverse_dynamics(&s->t->scene, s->workspace,
+                                         &(dyn_inverse_dynamics){.q              = as_lanes(s->q),
+                                                                 .qd             = as_lanes(s->qd),
+                                                                 .qdd            = as_lanes(s->qdd),
+                                                                 .wrenches       = as_lanes(s->wrenches),
+                                                                 .tau            = as_lanes(efforts),
+                                                                 .joint_wrenches = as_lanes(wrenches)},
+                                         1);
+    complex_derivative(nv, efforts, tau);
+    complex_derivative(nj, wrenches, joint_wrenches);
+    free(efforts), free(wrenches);
+}

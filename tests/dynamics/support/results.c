@@ -156,7 +156,6 @@ static void evaluate_series(const dyn_kernels *k, const trial *t, const results 
 /* Evaluates the gradients, with the random numbers of qddd as multipliers. */
 static void evaluate_gradients(const dyn_kernels *k, const trial *t, const results *r)
 {
-    double *unsolved = trial_array(t, 1);
     rows_gradient(k, &t->scene, t->rows,
                   (dyn_gradient){.q                   = t->q,
                                  .qd                  = t->qd,
@@ -181,6 +180,14 @@ static void evaluate_gradients(const dyn_kernels *k, const trial *t, const resul
                                                  .gradient_qd  = r->forward_gradient_qd,
                                                  .gradient_tau = r->forward_gradient_tau,
                                                  .singular     = r->pivot_beside_gradient});
+    rows_friction_gradient(
+        k, &t->scene, t->rows,
+        (dyn_friction_gradient){.qd = t->qd, .T = t->tau, .multipliers = t->qddd, .gradient = r->by_friction});
+}
+
+/* Evaluates rates along one direction, whose parts are vectors of the state. */
+static void evaluate_rates(const dyn_kernels *k, const trial *t, const results *r)
+{
     rows_directional(k, &t->scene, t->rows,
                      (dyn_directional){.q             = t->q,
                                        .qd            = t->qd,
@@ -204,9 +211,11 @@ static void evaluate_gradients(const dyn_kernels *k, const trial *t, const resul
                                                        .rates         = r->forward_rates,
                                                        .qdd           = r->qdd_beside_rates,
                                                        .singular      = r->pivot_beside_rates});
-    rows_friction_gradient(
-        k, &t->scene, t->rows,
-        (dyn_friction_gradient){.qd = t->qd, .T = t->tau, .multipliers = t->qddd, .gradient = r->by_friction});
+}
+
+/* Evaluates rates of the gradients along one direction. */
+static void evaluate_products(const dyn_kernels *k, const trial *t, const results *r)
+{
     rows_hessian_product(k, &t->scene, t->rows,
                          (dyn_hessian_product){.q             = t->q,
                                                .qd            = t->qd,
@@ -236,6 +245,12 @@ static void evaluate_gradients(const dyn_kernels *k, const trial *t, const resul
                                                                .rates         = r->rates_beside_product,
                                                                .qdd           = r->qdd_beside_product,
                                                                .singular      = r->pivot_beside_product});
+}
+
+/* Evaluates the gradient of a step, with the random numbers of qdd and qddd as multipliers of q+ and qd+. */
+static void evaluate_step_gradient(const dyn_kernels *k, const trial *t, const results *r)
+{
+    double *unsolved = trial_array(t, 1);
     rows_step_gradient(k, &t->scene, t->rows,
                        (dyn_step_gradient){.q              = t->q,
                                            .qd             = t->qd,
@@ -415,6 +430,9 @@ void results_evaluate(const dyn_kernels *k, const trial *t, const results *r)
     evaluate_derivatives(k, t, r);
     evaluate_series(k, t, r);
     evaluate_gradients(k, t, r);
+    evaluate_rates(k, t, r);
+    evaluate_products(k, t, r);
+    evaluate_step_gradient(k, t, r);
     evaluate_hessians(k, t, r);
     evaluate_steps(k, t, r);
     evaluate_closure(k, t, r);

@@ -5,6 +5,7 @@
  * memory behind these afterwards, so that a test notices a missing result, or a byte written beyond the end. */
 #pragma once
 #include "dynamics/centroidal.h"
+#include "dynamics/energy_regressor.h"
 #include "dynamics/directional.h"
 #include "dynamics/frame_sensitivity.h"
 #include "dynamics/friction_gradient.h"
@@ -21,6 +22,7 @@ void rows_bias(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_bi
 void rows_kinematics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_kinematics io);
 void rows_torque_derivative(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_torque_derivative io);
 void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_energy io);
+void rows_energy_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_energy_regressor io);
 void rows_centroidal(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_centroidal io);
 void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity io);
 void rows_sensitivity_rate(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity_rate io);

@@ -246,3 +246,21 @@ double trial_leverage(const trial *t, const reference *r, const reference_scene 
     free(M), free(inverse), free(bias);
     return size;
 }
+
+trial_directions trial_directions_make(const trial *t)
+{
+    const double *const vectors[TRIAL_PARTS] = {t->qddd, t->tau, t->qdd};
+    trial_directions    d;
+    for (int part = 0; part < TRIAL_PARTS; part++) {
+        d.part[part] = trial_array(t, TRIAL_DIRECTIONS * t->nv);
+        for (int i = 0; i < TRIAL_DIRECTIONS; i++)
+            memcpy(d.part[part] + (size_t)i * t->nv, vectors[(part + i) % TRIAL_PARTS], t->nv * sizeof(double));
+    }
+    return d;
+}
+
+void trial_directions_free(trial_directions *d)
+{
+    for (int part = 0; part < TRIAL_PARTS; part++)
+        free(d->part[part]);
+}

@@ -3,7 +3,7 @@
 #pragma once
 #include "dynamics/dynamics.h"
 #include "random_tree.h"
-#include "reference/reference.h"
+#include "tests/dynamics/reference/reference.h"
 
 typedef struct trial {
     uint64_t         seed;
@@ -59,5 +59,16 @@ const dyn_link_place *trial_last_link(const trial *t);
 
 /* Allocates rows * entries doubles, never NULL; free() frees them. */
 double *trial_array(const trial *t, size_t entries);
+
+/* Directions of a state along which the kernels differentiate, [TRIAL_DIRECTIONS][nv] of each part: of q, of qd, and of
+ * qdd or tau. The first direction has the random numbers of three vectors of the trial, the second one permutes them.
+ */
+enum { TRIAL_Q, TRIAL_QD, TRIAL_LAST, TRIAL_PARTS, TRIAL_DIRECTIONS = 2 };
+typedef struct trial_directions {
+    double *part[TRIAL_PARTS];
+} trial_directions;
+
+trial_directions trial_directions_make(const trial *t);
+void             trial_directions_free(trial_directions *d);
 
 enum { TRIAL_WRENCHES = 4 }; /* largest number of wrenches that trial_make places on a robot */
