@@ -6,9 +6,9 @@
  *     momentum  = momentum_regressor  body parameters + joint_momentum_regressor joint parameters
  *
  * The momentum is [linear; angular about the world's origin], in world axes: about the centre of mass, which moves with
- * the parameters, the angular part is no linear function of them. Of the parameters of joints only the inertias of
- * rotors have columns other than zero; those of rotors reflected to a joint have no momentum (dyn_energy), nor have
- * motors on the world whose spin inertia is zero. */
+ * the parameters, the angular part is no linear function of them. Only the inertias of rotors among the
+ * parameters of joints have columns other than zero; those of rotors reflected to a joint have no momentum
+ * (dyn_energy), nor have motors on the world whose spin inertia is zero. */
 #pragma once
 #include "dynamics/dynamics.h"
 

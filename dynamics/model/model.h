@@ -112,7 +112,7 @@ typedef struct dyn_drive {
 typedef struct dyn_description {
     bool             floating;                  /* true: the base link is body 0 and moves freely */
     dyn_inertia      base_inertia;              /* inertia of the base link, in its frame; no effect on a fixed base */
-    double           base_gravity_compensation; /* of the base link, as of a link */
+    double           base_gravity_compensation; /* like that of a link */
     double           base_rotor_inertia;        /* kg and kg m^2, of a floating base: as of a floating joint */
     double           base_damping;              /* N s/m and N m s/rad, the same */
     double           gravity[3];                /* m/s^2, world axes */

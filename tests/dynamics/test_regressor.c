@@ -220,7 +220,7 @@ typedef struct energies {
 } energies;
 
 /* Adds the products of the rows of a matrix, m x n for each state, with n parameters. */
-static void multiply_rows(size_t m, size_t n, const double *Y, const double *p, double *sum)
+static void add_rows_times(size_t m, size_t n, const double *Y, const double *p, double *sum)
 {
     for (size_t r = 0; r < ROWS; r++)
         multiply(m, n, Y + r * m * n, p, sum + r * m);
@@ -241,11 +241,11 @@ static energies regressed_energies(const trial *t, const dyn_scene *scene)
                                                  .momentum       = l,
                                                  .joint_kinetic  = Tj,
                                                  .joint_momentum = lj});
-    multiply_rows(1, n, T, p, e.kinetic);
-    multiply_rows(1, nj, Tj, joint, e.kinetic);
-    multiply_rows(1, n, V, p, e.potential);
-    multiply_rows(6, n, l, p, e.momentum);
-    multiply_rows(6, nj, lj, joint, e.momentum);
+    add_rows_times(1, n, T, p, e.kinetic);
+    add_rows_times(1, nj, Tj, joint, e.kinetic);
+    add_rows_times(1, n, V, p, e.potential);
+    add_rows_times(6, n, l, p, e.momentum);
+    add_rows_times(6, nj, lj, joint, e.momentum);
     free(p), free(joint), free(T), free(V), free(l), free(Tj), free(lj);
     return e;
 }

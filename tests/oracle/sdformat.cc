@@ -51,12 +51,13 @@ static void print_forces(const sdf::Joint &joint, const std::string &prefix)
 {
     std::string parent, child;
     if (!joint.ResolveParentLink(parent).empty() || !joint.ResolveChildLink(child).empty()) std::exit(2);
-    std::printf(",\"parent\":\"%s\",\"child\":\"%s\",\"dynamics\":[", (parent == "world" ? parent : prefix + parent).c_str(),
+    std::printf(",\"parent\":\"%s\",\"child\":\"%s\",\"dynamics\":[",
+                (parent == "world" ? parent : prefix + parent).c_str(),
                 (child == "world" ? child : prefix + child).c_str());
     for (unsigned k = 0; k < 2 && joint.Axis(k); k++) {
         const sdf::JointAxis &axis = *joint.Axis(k);
-        std::printf("%s[%.17g,%.17g,%.17g,%.17g]", k ? "," : "", axis.Damping(), axis.Friction(), axis.SpringStiffness(),
-                    axis.SpringReference());
+        std::printf("%s[%.17g,%.17g,%.17g,%.17g]", k ? "," : "", axis.Damping(), axis.Friction(),
+                    axis.SpringStiffness(), axis.SpringReference());
     }
     std::printf("]");
 }

@@ -152,12 +152,13 @@ static void fix(api_document_link *link, const double *q)
     const dyn_pose X          = pose_at(&link->dyn, q);
     const dyn_link was        = link->dyn;
     link->lost                = api_joint_coordinate_suffixes(link, false);
-    link->dyn                 = (dyn_link){.parent  = was.parent,
-                                           .before  = X,
-                                           .after   = dyn_pose_identity(),
-                                           .axis    = {0, 0, 1},
-                                           .ratio   = 1,
-                                           .inertia = was.inertia};
+    link->dyn                 = (dyn_link){.parent               = was.parent,
+                                           .before               = X,
+                                           .after                = dyn_pose_identity(),
+                                           .axis                 = {0, 0, 1},
+                                           .ratio                = 1,
+                                           .inertia              = was.inertia,
+                                           .gravity_compensation = was.gravity_compensation};
     link->type                = dyn_joint_types[DYN_FIXED].name;
     link->has_position_limits = link->has_home = false;
     link->limits                               = (api_drive_limits){0};

@@ -55,7 +55,7 @@ typedef struct api_attached_body {
     dyn_inertia inertia; /* inertia of the link and all links fixed to it beyond the joint, in its frame; motors with
                             rotors locked */
     dyn_compensation
-        compensation; /* its compensated mass and first moment, in the same frame; `share` is that of the link */
+        compensation; /* compensated mass and first moment, in the same frame; `share` is that of the link */
 } api_attached_body;
 
 typedef struct api_motor_name {

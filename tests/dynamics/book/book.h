@@ -24,7 +24,7 @@ typedef struct book_body {
     int            q, v, n;                       /* first entries in q and qd, number of velocities */
     double         rotor; /* kg m^2 or kg, added to the inertia of the joint's last coordinate, or of all coordinates of
                              a joint with a quaternion */
-    double   share;       /* of gravity, which its compensation leaves */
+    double   share;       /* part of gravity that its compensation leaves */
     double   damping, stiffness; /* damper and spring of a joint with a quaternion */
     mat6     X_T, I;             /* joint frame in the parent's coordinates; inertia of the body */
     dyn_pose after;              /* link frame in the moved joint frame, which is the body's frame */

@@ -375,6 +375,12 @@ void random_tree_share_compensation(random_tree *tree)
     }
 }
 
+static void give_tips_mass(random_source *source, random_tree *tree)
+{
+    for (size_t i = 0; i < tree->description.n_links; i++)
+        if (tree->links[i].inertia.mass == 0 && !has_child(tree, i)) random_inertia(source, &tree->links[i].inertia);
+}
+
 /* `along`: probability that the parent of a link is the previous link */
 static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned features, double along)
 {
@@ -410,8 +416,7 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
     drop_mimics(&tree);
     choose_leaders(&source, &tree);
     place_motors(&source, features, &tree);
-    for (size_t i = 0; i < n; i++)
-        if (tree.links[i].inertia.mass == 0 && !has_child(&tree, i)) random_inertia(&source, &tree.links[i].inertia);
+    give_tips_mass(&source, &tree);
     draw_transmissions(&source, features, &tree);
     draw_free_forces(seed, features, &tree);
     draw_compensation(seed, features, &tree);

@@ -107,11 +107,12 @@ class Compensation(ServerCase):
         self.assertClose(answer["gravity"], weights(Q)[0][:1])
 
     def test_what_is_no_number_is_refused(self):
-        for value in ("1", None, [1]):
+        for value in ("1", [1]):
             document = pendulum()
             document["links"][0]["gravity_compensation"] = value
             answer = self.client.put("/v1/models/bad", document)
             self.assertEqual((answer.status, answer.json()["pointer"]), (422, "/links/0/gravity_compensation"), answer.body)
 
 
-tap.main()
+if __name__ == "__main__":
+    tap.main()
