@@ -27,6 +27,7 @@ MEANING = {
     "mimic": "a joint that mimics another", "loop": "a closed loop with passive joints", "elastic": "an elastic joint",
     "transmission": "two motors that drive two joints together", "viscous": "viscous friction", "coulomb": "sharp Coulomb friction",
     "smooth": "Coulomb friction with `coulomb_velocity`", "stribeck": "a Stribeck curve", "load": "friction that depends on the load",
+    "compensated": "a link with `gravity_compensation`",
     "floating": "a floating base", "payload": "`payload`", "wrenches": "`wrenches`", "held": "`held` frames", "free": "`free` coordinates",
     "permuted": "`joints` in another order", "failing": "a row that fails, with `on_error` row", "batch": "several rows"}
 

@@ -369,7 +369,7 @@ class _PayloadNeeded(TypedDict):
 
 class Payload(_PayloadNeeded, total=False):
     """A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row. On a link that
-    is fixed to the world it has no effect, which is a warning of the answer."""
+    is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation applies to it too."""
 
     # m, in the axes of `link` from its origin; default [0,0,0].
     com: npt.ArrayLike

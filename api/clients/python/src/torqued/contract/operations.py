@@ -86,7 +86,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -194,7 +195,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -265,7 +267,8 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -322,7 +325,8 @@ class Operations:
 
         q: Positions, nq entries: rad or m.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -388,7 +392,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -530,7 +535,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -614,7 +620,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -707,7 +714,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -790,7 +798,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -896,7 +905,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -973,7 +983,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1045,7 +1056,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1110,7 +1122,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1181,7 +1194,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1248,7 +1262,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1359,7 +1374,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1452,7 +1468,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1547,7 +1564,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1601,7 +1619,8 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1757,7 +1776,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1892,7 +1912,8 @@ class Operations:
         weights: nv entries, not negative: one set for each row, or one for all rows.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         wrenches: Acts on the link, by the environment.
         friction: true: estimated. false: tau contains none. Absent: the model's, known.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2027,7 +2048,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2105,7 +2127,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2269,7 +2292,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2359,7 +2383,8 @@ class Operations:
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2642,7 +2667,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2730,7 +2756,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2823,7 +2850,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2913,7 +2941,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -3010,7 +3039,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -3083,7 +3113,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -3157,7 +3188,8 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect, which is a warning of the answer.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
+        applies to it too.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
