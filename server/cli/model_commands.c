@@ -176,18 +176,20 @@ const cli_option cli_convert_options[] = {
     {.name = NULL},
 };
 
-/* Findings: content of the source that the result does not hold. Changes by --bound are asked for, and shapes have no
- * part in the dynamics ("info"): both are printed, but no findings. */
+/* Findings: content of the source that the result does not hold. Changes by --bound are asked for, what the result says
+ * in another way is replaced, and shapes have no part in the dynamics ("info"): these are printed, but no findings. */
 typedef struct losses {
     const char *file;
+    bool        writes; /* true: the entries are those of the result, not of the source */
     size_t      n;
 } losses;
 
 static void print_loss(void *arg, const char *severity, const char *code, const char *where, const char *text)
 {
-    losses *found = arg;
-    bool    lost = strcmp(code, "not-held") == 0, warns = strcmp(severity, "warning") == 0;
-    if (!lost && strcmp(code, "bounded") != 0 && !warns) return;
+    losses    *found = arg;
+    bool       lost = strcmp(code, "not-held") == 0, warns = strcmp(severity, "warning") == 0;
+    const bool told = strcmp(code, "bounded") == 0 || (found->writes && strcmp(code, "replaced") == 0);
+    if (!lost && !told && !warns) return;
     found->n += lost && warns;
     fprintf(stderr, "%s: %s: %s (%s)\n", found->file, code, text, where);
 }
@@ -203,7 +205,8 @@ static int write_converted(const srv_session *s, const cli_arguments *arguments,
                                 .version = cli_value(arguments, "urdf-version"),
                                 .bound   = cli_value(arguments, "bound")};
     api_problem_clear(&problem);
-    char *text = api_write_model(s->api, name, &form, &report, &length, &problem);
+    found->writes = true;
+    char *text    = api_write_model(s->api, name, &form, &report, &length, &problem);
     if (!text) {
         print_problem(stderr, found->file, &problem);
         return 1;

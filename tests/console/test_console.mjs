@@ -328,6 +328,23 @@ test('a file whose model has been replaced meanwhile is refused', {skip}, async 
     await close();
 });
 
+test('a PID controller is sampled with a delay', {skip}, async () => {
+    const {page, close, picture} = await openPage(browser, server, '#/robot/two_link/motion', {height: 1500});
+    await page.getByRole('radio', {name: 'Simulation'}).click();
+    await page.getByRole('combobox', {name: 'Controller'}).selectOption({label: 'PID'});
+    await setField(page, 'Gain ki, N m/(rad s), N/(m s)', 5);
+    await setField(page, 'Period of samples, ms', 5);
+    await setField(page, 'Delay, ms', 2);
+    const [sent] = await Promise.all([page.waitForRequest(r => r.url().endsWith('/simulate')), page.getByRole('button', {name: 'Simulate'}).click()]);
+    const {controller, ki, period, delay} = sent.postDataJSON().input;
+    assert.deepEqual([controller, ki, period, delay], ['pid', 5, 0.005, 0.002]);
+    await page.locator('.plot').nth(3).waitFor();
+    await page.waitForTimeout(500);
+    await picture('simulation-sampled');
+    await conforms(page);
+    await close();
+});
+
 test('a controller for elastic joints follows a B-spline, and an integrator of choice answers', {skip}, async () => {
     const {page, close, picture} = await openPage(browser, server, '#/robot/hua/motion', {height: 1500});
     await page.getByRole('radio', {name: 'Simulation'}).click();

@@ -26,6 +26,7 @@ static void random_loads(const trial *t, load loads[PAYLOADS], dyn_payload paylo
         const int             link  = (int)random_below(&source, t->model->n_links + 1) - 1;
         const dyn_link_place *place = link < 0 ? &t->model->base : &t->model->link[link];
         loads[i].link               = link;
+        payload[i]                  = (dyn_payload){.gravity_compensation = random_chance(&source, 0.5) ? 0.7 : 0};
         random_pose(&source, &loads[i].X_lf);
         payload[i].body = place->body;
         payload[i].X_bf = pose_compose(&place->X_bl, &loads[i].X_lf);
@@ -41,12 +42,13 @@ static dyn_link *edited_links(const dyn_description *d, const load loads[PAYLOAD
     assert_non_null(links);
     memcpy(links, d->links, d->n_links * sizeof *links);
     for (int i = 0; i < PAYLOADS; i++)
-        links[d->n_links + (size_t)i] = (dyn_link){.parent  = loads[i].link,
-                                                   .joint   = DYN_FIXED,
-                                                   .before  = loads[i].X_lf,
-                                                   .after   = identity,
-                                                   .ratio   = 1,
-                                                   .inertia = payload[i].inertia};
+        links[d->n_links + (size_t)i] = (dyn_link){.parent               = loads[i].link,
+                                                   .joint                = DYN_FIXED,
+                                                   .before               = loads[i].X_lf,
+                                                   .after                = identity,
+                                                   .ratio                = 1,
+                                                   .inertia              = payload[i].inertia,
+                                                   .gravity_compensation = payload[i].gravity_compensation};
     return links;
 }
 

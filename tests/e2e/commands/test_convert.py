@@ -276,7 +276,7 @@ class Converting(ServerCase):
         document = copy.deepcopy(RICH)
         for form in ("urdf", "mjcf", "sdf"):
             _, read, told = self.again(self.write("damped.json", document), form)
-            self.assertIn(f"info replaced: {said} is viscous friction in the file", told, form)
+            self.assertIn(f"replaced: {said} is viscous friction in the file", told, form)
             joint = next(link["joint"] for link in read["links"] if link["joint"]["name"] == "ja")
             self.assertAlmostEqual(joint["friction"]["viscous"], 0.3 + 0.1, 14)
         del next(link["joint"] for link in document["links"] if link["joint"]["name"] == "ja")["spring"]["damping"]

@@ -157,7 +157,6 @@ GRAVITY = {
     "under a ball": file(chain('<joint name="j" type="ball" pos=".1 .2 .3"/>', attributes=HALF).replace(HALF, WHOLE, 1)),
     "two free bodies": file('<body name="r" gravcomp=".7"><freejoint/>' + BOX + '</body><body name="s" gravcomp="-.2"><freejoint/>' + BOX + chain() + "</body>"),
     "several joints": file(chain('<joint name="j" axis="0 1 0"/><joint name="i" type="slide" axis="1 2 3" pos=".3 0 0"/>', attributes=HALF).replace(HALF, "", 1)),
-    "massless": file('<body name="o" gravcomp=".9"><joint axis="1 0 0"/>' + chain(attributes=HALF) + '<body name="p"><joint axis="0 1 1"/>' + BOX + "</body></body>"),
     "tilted gravity": file(chain(attributes=HALF).replace(HALF, WHOLE, 1), "", RADIANS + '<option gravity="1 2 -5"/>'),
     "static body": file('<body name="w" gravcomp="1"><geom size=".1"/></body>' + chain(attributes=MINUS), "").replace(MINUS, MINUS),
 }

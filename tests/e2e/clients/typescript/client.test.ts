@@ -169,5 +169,5 @@ const misspelt: Request<'inverse-dynamics'> = {q: [0.5], qdot: [1]};
 // @ts-expect-error: gravity has three entries
 const gravity: Schemas['Gravity'] = 'down';
 // @ts-expect-error: no such operation
-const unknown = () => client.evaluate('m', 'inverse-kinematics', {q: [1]});
+const unknown = () => client.evaluate('m', 'inverse-kinetics', {q: [1]});
 void [output, operation, task, payload, misspelt, gravity, unknown];
