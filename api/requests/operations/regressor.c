@@ -74,7 +74,7 @@ static void evaluate_energy(const api_evaluation *e, const api_selection *select
     e->kernels->energy_regressor(&e->query->scene, e->workspace, &io, 1);
 }
 
-static bool evaluate_torques(const api_evaluation *e, const api_selection *selected, size_t block)
+static void evaluate_torques(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     const dyn_base *base = base_of(selected);
     double         *next = e->spare, *chosen = api_result_block(e, selected, BASE_REGRESSOR, block);
@@ -92,17 +92,17 @@ static bool evaluate_torques(const api_evaluation *e, const api_selection *selec
     dyn_scene scene = e->query->scene;
     scene.terms &=
         ~(unsigned)DYN_FRICTION; /* with friction that depends on the load the columns would not be those of T */
-    if (base && !api_base_check_gravity(e->query, e->problem)) return false;
     e->kernels->regressor(&scene, e->workspace, &io, 1);
     if (chosen && base) choose_columns(e, base, io.regressor, chosen);
-    return true;
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
+    if (base_of(selected) && !api_base_check_gravity(e->query, e->problem)) return false;
     if (selected->outputs & OF_ENERGY) evaluate_energy(e, selected, block);
-    return !(selected->outputs & OF_TORQUES) || evaluate_torques(e, selected, block);
+    if (selected->outputs & OF_TORQUES) evaluate_torques(e, selected, block);
+    return true;
 }
 
 static double once(const api_model *model)

@@ -21,6 +21,7 @@ ELSEWHERE = {
     "client-memory-full": "test_memory_shares.py",
     "contradictory-contacts": "test_contact.py", "held-frame-accelerates": "test_held_efforts.py", "infeasible-contacts": "test_held_efforts.py", "no-timing": "test_fastest_timing.py",
     "store-failed": "test_store.py", "audit-full": "test_log_limits.py", "bad-change": "test_shared_store.py",
+    **dict.fromkeys(("suspicious", "no-effect"), "test_unit_warnings.py, as warnings of answers"),
     "change-pending": "test_shared_store.py", "internal-error": "a defect by definition", "model-damaged": "test_damaged_models.py"}
 seen, documented = set(), set()
 
