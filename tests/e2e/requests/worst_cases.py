@@ -282,7 +282,7 @@ ROWS = [
     ask("simulate", "chain", 1, "adaptive", duration=900, tolerance=1e-12, samples=2),
     ask("simulate", "rubbing", 1, "friction", duration=900, step=1e-3, samples=2),
     ask("simulate", "puma560", 1, "sampled", duration=100, step=1e-3, samples=2, input={
-        "controller": "computed_torque", "kp": 100, "kd": 20, "ki": 1, "period": 1e-3, "delay": 0.5, "reference": [0] * 6}),
+        "controller": "computed_torque", "kp": 100, "kd": 20, "ki": 1, "period": 1e-3, "delay": 5e-3, "reference": [0] * 6}),
     ask("simulate", "puma560", 0, "creeping", duration=50, tolerance=1e-5, **PUMA),
     ask("simulate", "puma560", 0, "creeping and stiff", duration=50, tolerance=1e-5, stiff=True, **PUMA),
     ask("simulate", "five_bars", 1, "loops", value="0.3", duration=900, step=1e-3, samples=2),
