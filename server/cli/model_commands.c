@@ -188,8 +188,8 @@ static void print_loss(void *arg, const char *severity, const char *code, const 
 {
     losses    *found = arg;
     bool       lost = strcmp(code, "not-held") == 0, warns = strcmp(severity, "warning") == 0;
-    const bool told = strcmp(code, "bounded") == 0 || (found->writes && strcmp(code, "replaced") == 0);
-    if (!lost && !told && !warns) return;
+    const bool is_change = strcmp(code, "bounded") == 0 || (found->writes && strcmp(code, "replaced") == 0);
+    if (!lost && !is_change && !warns) return;
     found->n += lost && warns;
     fprintf(stderr, "%s: %s: %s (%s)\n", found->file, code, text, where);
 }
