@@ -175,7 +175,7 @@ class Huber(Rows):
             self.near(numbers(self.found("ur5", motion, tau, huber=1.345), "value"), truth, 1e-9)
         many = self.motion(6, 8000, 11)
         tau = self.outliers("ur5", many, 2, 0.2).tolist()
-        answer = self.client.request("POST", "/v1/models/ur5/identify", {**many, "tau": tau, "huber": 1.345}, {"Request-Timeout": "0.3"})
+        answer = self.client.request("POST", "/v1/models/ur5/identify", {**many, "tau": tau, "huber": 1.345}, {"Request-Timeout": "0.1"})
         self.assertEqual(answer.status, 504, answer)
 
     def test_refusals(self):
