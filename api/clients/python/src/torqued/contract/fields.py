@@ -865,7 +865,7 @@ class _TorqueInputGivenNeeded(TypedDict):
 
 
 class TorqueInputGiven(_TorqueInputGivenNeeded, total=False):
-    # Of the integral of the position error; not for hua.
+    # Gains of the integral of the position error; not for hua.
     ki: npt.ArrayLike
     # s between two samples, at most the duration; not for hua. Default: the controller is continuous.
     period: float
