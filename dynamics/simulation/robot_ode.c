@@ -3,6 +3,7 @@
 #include "dynamics/model/coordinates.h"
 #include "ode_contact.h"
 #include "ode_friction.h"
+#include "ode_ground.h"
 #include "ode_input.h"
 #include "ode_integration.h"
 #include "ode_prescribed.h"
@@ -89,7 +90,8 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
     ode->singular = dyn_take_zeroed(memory, ode->W, &room);
     if (s->contact) ode->contact = dyn_ode_contact_open(memory, ode, s->contact);
     return room && dyn_ode_integration_open(memory, ode) && dyn_ode_input_open(memory, ode) &&
-           dyn_ode_prescribed_open(memory, ode) && ode->workspace && (ode->contact || !s->contact);
+           dyn_ode_prescribed_open(memory, ode) && dyn_ode_ground_open(memory, ode) && ode->workspace &&
+           (ode->contact || !s->contact);
 }
 
 void dyn_robot_ode_renew_scene(dyn_robot_ode *ode)
@@ -131,9 +133,10 @@ static void positions_rate(const dyn_robot_ode *ode, const double *qd, double *r
     }
 }
 
-/* Evaluates the wrench signals at time t. */
-static void set_wrenches(dyn_robot_ode *ode, double t)
+/* Evaluates the wrench signals at time t, and the forces of planes at ode->q with velocities qd. */
+static void set_wrenches(dyn_robot_ode *ode, double t, const double *qd)
 {
+    if (ode->ground) dyn_ode_ground_set(ode, qd);
     for (size_t i = 0; i < ode->s->n_wrench_signals; i++) {
         const dyn_wrench_signal *w                        = &ode->s->wrench_signal[i];
         double *const            value[DYN_SIGNAL_ORDERS] = {ode->wrenches + (9 * w->wrench + 3 * w->part) * ode->W};
@@ -193,7 +196,8 @@ void dyn_robot_ode_start(dyn_robot_ode *ode)
     if (ode->loops) start_loops(ode);
     if (ode->contact) dyn_ode_contact_start(ode);
     dyn_robot_ode_finish_step(ode, 0, ode->state.y, W, W);
-    set_wrenches(ode, 0);
+    memcpy(ode->q, ode->state.y, ode->state.nq * W * sizeof *ode->q);
+    set_wrenches(ode, 0, ode->state.y + ode->state.nq * W);
     if (ode->stiction) dyn_stiction_events_set_sides(ode);
     dyn_ode_input_start(ode);
     if (ode->stiction) dyn_stiction_events_restart(ode, 0);
@@ -335,7 +339,7 @@ static const double *prepare_state(dyn_robot_ode *ode, double t, const double *y
         is_in_range(ode, y, t, l);
     freeze(ode, ode->q);
     *closed = dyn_robot_ode_close_loops(ode, t, ode->q);
-    set_wrenches(ode, t);
+    set_wrenches(ode, t, qd);
     return qd;
 }
 

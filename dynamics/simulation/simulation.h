@@ -64,6 +64,17 @@ typedef struct dyn_wrench_signal {
     const dyn_signal *value;        /* 3 numbers */
 } dyn_wrench_signal;
 
+/* A point of the robot that a plane pushes out (ode_ground.h). */
+typedef struct dyn_ground_point {
+    dyn_frame frame;       /* the point is its origin */
+    double    point[3];    /* m, of the plane, in world axes */
+    double    normal[3];   /* of unit length, in world axes, out of the ground */
+    double    stiffness;   /* k, N/m */
+    double    dissipation; /* c, s/m */
+    double    friction;    /* mu */
+    double    slip;        /* v_s, m/s */
+} dyn_ground_point;
+
 typedef struct dyn_simulation {
     const dyn_integrator    *integrator;
     const dyn_kernels       *kernels; /* kernels of the tree */
@@ -81,8 +92,10 @@ typedef struct dyn_simulation {
     size_t                   n_wrench_signals;
     const dyn_wrench_signal *wrench_signal; /* [n_wrench_signals] */
     const dyn_contact       *contact;       /* held frames; NULL: none */
-    double                   damping;       /* contact damping; 0: none */
-    unsigned                 works;         /* bit i: work entry i is integrated */
-    bool                     fail_alone;    /* true: a fault ends its simulation only; false: all end with the first */
-    bool                     has_guess; /* true: closed_passive has a guess of the passive coordinates at the start */
+    size_t                   n_ground;
+    const dyn_ground_point  *ground;     /* [n_ground]: the last wrenches of `scene` are the forces on them */
+    double                   damping;    /* contact damping; 0: none */
+    unsigned                 works;      /* bit i: work entry i is integrated */
+    bool                     fail_alone; /* true: a fault ends its simulation only; false: all end with the first */
+    bool                     has_guess;  /* true: closed_passive has a guess of the passive coordinates at the start */
 } dyn_simulation;
