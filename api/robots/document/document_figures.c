@@ -302,7 +302,7 @@ static void describe_turns(const scene *s, size_t i, char text[TEXT])
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
-/* A suspicion about links, or about their joints; an entry of the report tells of all of them. */
+/* A kind of suspicious figure; one entry of the report names all links or joints that have it. */
 typedef struct suspicion {
     const char *severity;
     const char *member;                      /* member of a link in the document */
