@@ -23,7 +23,7 @@ enum { DYN_MAX_HELD = 32 }; /* the most frames that are held at once */
  *
  *     s = -r n (sphere),  s = -r e / |e|, e = n - (n.a) a (the lowest point of a disc's rim).
  *
- * The point moves through the material. Its velocity is v + w x s, the time derivative of that dv/dt + dw/dt x s + w x
+ * The point moves through the material. The velocity is v + w x s, the time derivative of that dv/dt + dw/dt x s + w x
  * ds/dt, with the geometrical rate ds/dt = 0, or -r (e' - (u.e') u) / |e| with u = e / |e|. A disc that lies flat,
  * |e|^2
  * <= DYN_FLAT, has no lowest point: s is then not a number. */
@@ -36,7 +36,7 @@ typedef struct dyn_rolling {
 } dyn_rolling;
 
 /* A frame whose velocity is held along some of its six directions (linear x, y, z, then angular): in world axes, or in
- * its own. Of a rolling frame that is the velocity of its contact point, along linear directions in the axes of the
+ * its own. If the frame rolls, the velocity is that of its contact point, along linear directions in the axes of the
  * plane. */
 typedef struct dyn_held_frame {
     dyn_frame          frame;

@@ -23,7 +23,7 @@
  * which has a solution for any velocities. delta has the unit 1/kg along linear directions and 1/(kg m^2) along angular
  * ones.
  *
- * The rows of a rolling frame (dyn_rolling) are those of its contact point in the axes of the plane. Its wrench is that
+ * The rows of a rolling frame (dyn_rolling) are those of its contact point in the axes of the plane. The wrench is that
  * of the force at this point about the frame's origin, in world axes. */
 #pragma once
 #include "dynamics/constraint.h"

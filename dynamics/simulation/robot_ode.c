@@ -3,7 +3,6 @@
 #include "dynamics/model/coordinates.h"
 #include "ode_contact.h"
 #include "ode_friction.h"
-#include "ode_ground.h"
 #include "ode_input.h"
 #include "ode_integration.h"
 #include "ode_prescribed.h"
@@ -75,6 +74,7 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
     ode->kernels                     = s->kernels;
     ode->W                           = (size_t)ode->kernels->lanes;
     ode->state.deadline              = deadline;
+    ode->ground                      = (dyn_ground_points){.n = s->n_ground, .point = s->ground};
     ode->controller_scene.model      = s->input.knows_payload ? s->scene->model : s->mechanism.tree;
     ode->controller_scene.n_wrenches = 0;
     if (!s->input.knows_friction) ode->controller_scene.terms &= ~(unsigned)DYN_FRICTION;
@@ -90,8 +90,8 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
     ode->singular = dyn_take_zeroed(memory, ode->W, &room);
     if (s->contact) ode->contact = dyn_ode_contact_open(memory, ode, s->contact);
     return room && dyn_ode_integration_open(memory, ode) && dyn_ode_input_open(memory, ode) &&
-           dyn_ode_prescribed_open(memory, ode) && dyn_ode_ground_open(memory, ode) && ode->workspace &&
-           (ode->contact || !s->contact);
+           dyn_ode_prescribed_open(memory, ode) && dyn_ground_points_open(memory, ode->W, &ode->ground) &&
+           ode->workspace && (ode->contact || !s->contact);
 }
 
 void dyn_robot_ode_renew_scene(dyn_robot_ode *ode)
@@ -136,7 +136,12 @@ static void positions_rate(const dyn_robot_ode *ode, const double *qd, double *r
 /* Evaluates the wrench signals at time t, and the forces of planes at ode->q with velocities qd. */
 static void set_wrenches(dyn_robot_ode *ode, double t, const double *qd)
 {
-    if (ode->ground) dyn_ode_ground_set(ode, qd);
+    const size_t             W = ode->W, first = ode->s->scene->n_wrenches - ode->ground.n;
+    const dyn_contact_states states = {
+        .kernels = ode->kernels, .scene = ode->s->scene, .workspace = ode->workspace, .q = ode->q, .qd = qd};
+    dyn_ground_points_find(&ode->ground, &states, W, ode->state.deadline);
+    for (size_t i = 0; i < ode->ground.n; i++)
+        memcpy(ode->wrenches + 9 * (first + i) * W, ode->ground.forces + 3 * i * W, 3 * W * sizeof *ode->wrenches);
     for (size_t i = 0; i < ode->s->n_wrench_signals; i++) {
         const dyn_wrench_signal *w                        = &ode->s->wrench_signal[i];
         double *const            value[DYN_SIGNAL_ORDERS] = {ode->wrenches + (9 * w->wrench + 3 * w->part) * ode->W};

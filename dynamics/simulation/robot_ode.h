@@ -15,7 +15,6 @@ typedef struct dyn_ode_stiction   dyn_ode_stiction;   /* defined in ode_stiction
 typedef struct dyn_ode_friction   dyn_ode_friction;   /* defined in ode_friction.h */
 typedef struct dyn_ode_prescribed dyn_ode_prescribed; /* defined in ode_prescribed.c */
 typedef struct dyn_ode_sampling   dyn_ode_sampling;   /* defined in ode_sampling.c */
-typedef struct dyn_ode_ground     dyn_ode_ground;     /* defined in ode_ground.c */
 
 /* A function of the caller that sees states during a simulation. */
 typedef struct dyn_observer {
@@ -36,7 +35,7 @@ typedef struct dyn_robot_ode {
     dyn_ode_stiction     *stiction;           /* joints that can stick; NULL: none */
     dyn_ode_friction     *friction;           /* map of efforts without friction; NULL: kernels apply the friction */
     dyn_ode_prescribed   *prescribed;         /* coordinates with a given motion; NULL: none */
-    dyn_ode_ground       *ground;             /* points that planes push out; NULL: none */
+    dyn_ground_points     ground;             /* points that planes push out: the last wrenches are the forces */
     size_t                W;                  /* lanes of `kernels`: state.W */
     size_t                row[DYN_MAX_LANES]; /* row of each lane in signals */
     bool                  ignored[DYN_MAX_LANES]; /* simulations whose results are not used */

@@ -6,6 +6,7 @@
  *
  *     kinetic + potential = the sum at time 0 + work_1 + work_2 + work_3. */
 #pragma once
+#include "dynamics/contact/ground_points.h"
 #include "dynamics/control/controller.h"
 #include "dynamics/loops/mechanism.h"
 #include "dynamics/motion/limit.h"
@@ -63,17 +64,6 @@ typedef struct dyn_wrench_signal {
     size_t            wrench, part; /* index of the wrench; 0: force, 1: torque, 2: point */
     const dyn_signal *value;        /* 3 numbers */
 } dyn_wrench_signal;
-
-/* A point of the robot that a plane pushes out (ode_ground.h). */
-typedef struct dyn_ground_point {
-    dyn_frame frame;       /* the point is its origin */
-    double    point[3];    /* m, of the plane, in world axes */
-    double    normal[3];   /* of unit length, in world axes, out of the ground */
-    double    stiffness;   /* k, N/m */
-    double    dissipation; /* c, s/m */
-    double    friction;    /* mu */
-    double    slip;        /* v_s, m/s */
-} dyn_ground_point;
 
 typedef struct dyn_simulation {
     const dyn_integrator    *integrator;

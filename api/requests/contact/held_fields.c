@@ -26,34 +26,34 @@ static void complete_plane_axes(double axes[3][3])
 }
 
 /* Reads a direction of any length into a unit vector. */
-static bool read_rolling_direction(const api_query *q, const api_node *value, const api_place *at, double to[3])
+static bool read_rolling_direction(const api_query *q, const api_node *value, const api_place *place, double to[3])
 {
     if (!value) return true;
-    if (!api_read_numbers(q, value, at, 3, to)) return false;
+    if (!api_read_numbers(q, value, place, 3, to)) return false;
     const double size = hypot(hypot(to[0], to[1]), to[2]);
     for (int i = 0; i < 3; i++)
         to[i] /= size;
     return (size > 0 && isfinite(size)) ||
-           api_fail_at(q->problem, at, API_BAD_VALUE, "a direction expected, not zero and not too large");
+           api_fail_at(q->problem, place, API_BAD_VALUE, "a direction expected, not zero and not too large");
 }
 
-static bool read_rolling(api_query *q, const api_node *given, const api_place *up, dyn_held_frame *frame)
+static bool read_rolling(api_query *q, const api_node *entry, const api_place *up, dyn_held_frame *frame)
 {
-    static const char *const fields[]  = {"radius", "axle", "normal", NULL};
-    const api_node          *radius    = api_node_get(given, "radius");
-    api_place                radius_at = api_place_key(up, "radius"), axle_at = api_place_key(up, "axle");
-    api_place                normal_at = api_place_key(up, "normal");
-    dyn_rolling             *rolling   = api_take(q->pool, sizeof *rolling);
-    if (!rolling || !api_check_keys(q, given, up, fields, "rolling")) return false;
-    *rolling = (dyn_rolling){.is_disc = api_node_get(given, "axle"), .axes = {[2] = {0, 0, 1}}};
-    if (!radius) return api_fail_at(q->problem, &radius_at, API_MISSING_FIELD, "rolling needs the radius, in m");
-    if (!api_read_number(q, radius, &radius_at, &rolling->radius)) return false;
+    static const char *const fields[]     = {"radius", "axle", "normal", NULL};
+    const api_node          *radius       = api_node_get(entry, "radius");
+    api_place                radius_place = api_place_key(up, "radius"), axle_place = api_place_key(up, "axle");
+    api_place                normal_place = api_place_key(up, "normal");
+    dyn_rolling             *rolling      = api_take(q->pool, sizeof *rolling);
+    if (!rolling || !api_check_keys(q, entry, up, fields, "rolling")) return false;
+    *rolling = (dyn_rolling){.is_disc = api_node_get(entry, "axle"), .axes = {[2] = {0, 0, 1}}};
+    if (!radius) return api_fail_at(q->problem, &radius_place, API_MISSING_FIELD, "rolling needs the radius, in m");
+    if (!api_read_number(q, radius, &radius_place, &rolling->radius)) return false;
     if (!(rolling->radius > 0 && rolling->radius <= MOST_RADIUS))
-        return api_fail_at(q->problem, &radius_at, API_BAD_VALUE,
+        return api_fail_at(q->problem, &radius_place, API_BAD_VALUE,
                            "%s given, a length in m greater than 0 and at most 1e6 expected",
                            API_NUMBER_TEXT(rolling->radius));
-    if (!read_rolling_direction(q, api_node_get(given, "axle"), &axle_at, rolling->axle) ||
-        !read_rolling_direction(q, api_node_get(given, "normal"), &normal_at, rolling->axes[2]))
+    if (!read_rolling_direction(q, api_node_get(entry, "axle"), &axle_place, rolling->axle) ||
+        !read_rolling_direction(q, api_node_get(entry, "normal"), &normal_place, rolling->axes[2]))
         return false;
     complete_plane_axes(rolling->axes);
     frame->rolling = rolling;
@@ -64,15 +64,15 @@ static bool read_rolling(api_query *q, const api_node *given, const api_place *u
 }
 
 /* Reads "rolling", beside which an entry has no axes. */
-static bool read_rolling_member(api_query *q, const api_node *given, const api_place *up, dyn_held_frame *frame)
+static bool read_rolling_member(api_query *q, const api_node *entry, const api_place *up, dyn_held_frame *frame)
 {
-    const api_node *rolling = api_node_get(given, "rolling");
-    api_place       at      = api_place_key(up, "rolling");
+    const api_node *rolling = api_node_get(entry, "rolling");
+    api_place       place   = api_place_key(up, "rolling");
     if (!rolling) return true;
-    if (api_node_get(given, "axes") || api_node_get(given, "reference"))
-        return api_fail_at(q->problem, &at, API_BAD_VALUE,
+    if (api_node_get(entry, "axes") || api_node_get(entry, "reference"))
+        return api_fail_at(q->problem, &place, API_BAD_VALUE,
                            "rolling holds the contact point along all axes of its plane: leave out axes and reference");
-    return read_rolling(q, rolling, &at, frame);
+    return read_rolling(q, rolling, &place, frame);
 }
 
 static bool read_held_frame(api_query *q, const api_node *given, const api_place *up, const char *const *fields,
@@ -143,9 +143,9 @@ bool api_contact_read(api_query *q, const api_node *options, const api_place *up
 
 bool api_contact_refuse_rolling(const api_query *q, const dyn_contact *contact, const api_place *up, const char *what)
 {
-    const api_place at = api_place_key(up, "held");
+    const api_place list = api_place_key(up, "held");
     for (size_t i = 0; contact && i < contact->n; i++) {
-        const api_place entry = api_place_index(&at, i), rolling = api_place_key(&entry, "rolling");
+        const api_place entry = api_place_index(&list, i), rolling = api_place_key(&entry, "rolling");
         if (contact->frame[i].rolling)
             return api_fail_at(q->problem, &rolling, API_NOT_SUPPORTED,
                                "%s has no rolling frames: forward-dynamics, inverse-dynamics, impact and simulate have",

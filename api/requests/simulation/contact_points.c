@@ -2,7 +2,6 @@
 #include "contact_points.h"
 #include "api/codec/number.h"
 #include "dynamics/math/geometry.h"
-#include "dynamics/simulation/ode_ground.h"
 #include <math.h>
 #include <string.h>
 
@@ -114,7 +113,7 @@ bool api_contact_points_list(const api_query *q, api_contact_points *points)
     if (!points->sites) return false;
     if (n > 0) memcpy(points->sites, q->scene.wrench, n * sizeof *points->sites);
     for (size_t i = 0; i < points->n; i++)
-        points->sites[n + i] = dyn_ode_ground_site(&points->point[i]);
+        points->sites[n + i] = dyn_ground_points_site(&points->point[i]);
     return true;
 }
 

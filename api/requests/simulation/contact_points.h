@@ -1,5 +1,5 @@
 /* contact_points.h - reads the field "contacts" of a simulation: points of the robot that push against planes
- * (dynamics/simulation/ode_ground.h).
+ * (dynamics/contact/ground_points.h).
  *
  *     {"frame", "position"?, "plane"?: {"point"?, "normal"?}, "stiffness", "dissipation"?, "friction_coefficient"?,
  *      "slip_velocity"?}

@@ -4,7 +4,6 @@
 #include "api/base/work/parallel.h"
 #include "dynamics/model/coordinates.h"
 #include "dynamics/simulation/ode_contact.h"
-#include "dynamics/simulation/ode_ground.h"
 #include "dynamics/simulation/ode_input.h"
 #include "dynamics/simulation/stiction_events.h"
 #include "ode_faults.h"
@@ -86,7 +85,7 @@ static void put_sample(api_simulated_rows *r, size_t n, double time)
             scatter(r, r->ode.error[i], nv, l, state, s->error[i]);
         if (s->contact_wrenches)
             scatter(r, dyn_ode_contact_wrenches(r->ode.contact), 6 * s->contact->n, l, state, s->contact_wrenches);
-        if (s->contact_forces) scatter(r, dyn_ode_ground_forces(&r->ode), 3 * s->ground.n, l, state, s->contact_forces);
+        if (s->contact_forces) scatter(r, r->ode.ground.forces, 3 * s->ground.n, l, state, s->contact_forces);
         if (s->contact_residual)
             scatter(r, dyn_ode_contact_residual(&r->ode), 6 * s->contact->n, l, state, s->contact_residual);
     }

@@ -185,7 +185,7 @@ class GroundContact(Closed):
             answer = self.client.post("/v1/models/block/simulate", {"q": [0, 0, 0], "duration": 1, "step": 0.1, "samples": 2, "contacts": [entry]})
             self.assertEqual(self.assertProblem(answer, answer.status, pointer)["code"], code)
         request = {"q": [0, 0, 0], "duration": 1, "step": 0.1, "samples": 2, "outputs": ["contact_forces"]}
-        self.refused(self.client.post("/v1/models/block/simulate", request), "unknown-name", "/outputs/0")
+        self.refused(self.client.post("/v1/models/block/simulate", request), "bad-value", "/outputs/0")
         self.refused(self.client.post("/v1/models/block/simulate", {**request, "contacts": [good] * 65}), "wrong-shape", "/contacts")
         a = self.simulate("block", {"q": [0, 0, 0], "duration": 1, "step": 0.1, "samples": 2, "contacts": []})
         self.assertNotIn("contact_forces", a)

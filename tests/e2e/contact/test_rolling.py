@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 G = 9.81
 MASS, RADIUS = 1.7, 0.31
-ACROSS, ALONG = 0.25 * MASS * RADIUS ** 2, 0.5 * MASS * RADIUS ** 2 # of a thin disc about a diameter and about its axle
+ACROSS, ALONG = 0.25 * MASS * RADIUS ** 2, 0.5 * MASS * RADIUS ** 2 # moments of a thin disc about a diameter and the axle
 DISC = {"mass": MASS, "com": [0, 0, 0], "inertia": {"xx": ACROSS, "yy": ALONG, "zz": ACROSS}}
 BALL = {"mass": 2.3, "com": [0, 0, 0], "inertia": {axis: 0.4 * 2.3 * 0.2 ** 2 for axis in ("xx", "yy", "zz")}}
 HEAVY, TURNS, AHEAD = 3.1, 0.7, 0.4                                 # the sleigh: mass, moment about its centre, distance
@@ -142,7 +142,7 @@ class Rolling(Closed):
                      "held-frame-accelerates")
 
     def test_disc_rolls_in_a_circle(self):
-        """Its centre returns after one turn of the axle; between, the axle keeps its tilt."""
+        """The centre returns after one turn of the axle; between, the axle keeps its tilt."""
         for tilt, precession in ((1.15, 1.9), (2.2, -2.6)):
             q, qd, _ = steady(tilt, precession)
             for how in METHODS:
@@ -167,7 +167,7 @@ class Rolling(Closed):
             self.assertClose(lowest, 0.0, 1e-12, 1)
 
     def test_sphere_rolls_down_a_slope(self):
-        """It accelerates by 5/7 of the gravity along the slope, and friction is 2/7 of the weight along it."""
+        """A ball accelerates by 5/7 of the gravity along the slope, and friction is 2/7 of the weight along it."""
         slope = 0.35
         c, s = math.cos(slope), math.sin(slope)
         held = [{"frame": "ball", "rolling": {"radius": 0.2, "normal": [3 * s, 0, 3 * c]}}]
