@@ -2,10 +2,13 @@
 #include "ground_points.h"
 #include "dynamics/dynamics.h"
 #include <math.h>
+#include <string.h>
 
-bool dyn_ground_points_open(dyn_memory memory, size_t W, dyn_ground_points *points)
+bool dyn_ground_points_open(dyn_memory memory, size_t W, size_t n, const dyn_ground_point *point,
+                            dyn_ground_points *points)
 {
     bool room        = true;
+    *points          = (dyn_ground_points){.n = n, .point = point};
     points->position = dyn_take_zeroed(memory, 3 * W, &room);
     points->velocity = dyn_take_zeroed(memory, 6 * W, &room);
     points->forces   = dyn_take_zeroed(memory, 3 * points->n * W, &room);
@@ -66,6 +69,12 @@ void dyn_ground_points_find(const dyn_ground_points *points, const dyn_contact_s
         states->kernels->kinematics(states->scene, states->workspace, &io, 1);
         set_plane_force(points, i, W);
     }
+}
+
+void dyn_ground_points_put(const dyn_ground_points *points, size_t W, size_t n, double *wrenches)
+{
+    for (size_t i = 0; i < points->n; i++)
+        memcpy(wrenches + 9 * (n - points->n + i) * W, points->forces + 3 * i * W, 3 * W * sizeof *wrenches);
 }
 
 double dyn_ground_points_longest_step(const dyn_ground_points *points, double mass)

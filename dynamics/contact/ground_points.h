@@ -30,8 +30,9 @@ typedef struct dyn_ground_points {
     double                 *forces;              /* 3 per point, N in world axes */
 } dyn_ground_points;
 
-/* Takes the arrays for W lanes. Returns false if memory is refused. */
-bool dyn_ground_points_open(dyn_memory memory, size_t W, dyn_ground_points *points);
+/* Takes the arrays of n points for W lanes. Returns false if memory is refused. */
+bool dyn_ground_points_open(dyn_memory memory, size_t W, size_t n, const dyn_ground_point *point,
+                            dyn_ground_points *points);
 
 /* Returns the site of the force at a point as a wrench whose torque and point are zero. */
 dyn_wrench_site dyn_ground_points_site(const dyn_ground_point *point);
@@ -39,6 +40,9 @@ dyn_wrench_site dyn_ground_points_site(const dyn_ground_point *point);
 /* Sets the forces of one block of states in W lanes. Past the deadline they stay as they are. */
 void dyn_ground_points_find(const dyn_ground_points *points, const dyn_contact_states *states, size_t W,
                             dyn_deadline deadline);
+
+/* Writes the forces to the last of n wrenches of 9 numbers, in W lanes. */
+void dyn_ground_points_put(const dyn_ground_points *points, size_t W, size_t n, double *wrenches);
 
 /* Returns half of sqrt(mass / k), in s, with the largest stiffness k: a sixth of the time that a point of this mass
  * would be in contact. 0 without points. */
