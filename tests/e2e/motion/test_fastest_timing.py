@@ -254,7 +254,7 @@ class FastestTiming(ServerCase):
         lifted = self.assertProblem(self.client.post("/v1/models/weak/path-timing", {
             "degree": 1, "control_points": [[0], [-np.pi / 2]], "samples": 101, "kinds": ["effort"]}), 422)
         self.assertIn("at s = 0, an end of the path, the robot cannot stand still within the limit of effort of x", lifted["detail"])
-        # It can hold the arm at both ends, but not lift it over the horizontal between them.
+        # The motor can hold the arm at both ends, but not lift it over the horizontal between them.
         over = self.assertProblem(self.client.post("/v1/models/weak/path-timing", {
             "degree": 1, "control_points": [[np.pi / 2], [-np.pi / 2]], "samples": 101, "kinds": ["effort"]}), 422)
         self.assertIn("does not let the robot keep a speed", over["detail"])
