@@ -30,7 +30,7 @@ typedef struct tile_shape {
 /* Computes a tile that begins at row v and column c. */
 LANE_INLINE void product_tile(const row_product *p, size_t v, size_t c, const tile_shape s)
 {
-    pack x[2][2][TILE];
+    pack x[2][4][TILE];
     for (int m = 0; m < s.pairs; m++)
         for (int r = 0; r < s.rows; r++)
             for (int t = 0; t < s.packs; t++)
@@ -38,12 +38,14 @@ LANE_INLINE void product_tile(const row_product *p, size_t v, size_t c, const ti
     for (size_t e = 0; e < p->n; e++) {
         const size_t term = p->terms ? (size_t)p->terms[e] : e;
         const lane  *A = p->A + v * p->A_row + term * p->A_term, *X = p->X + term * p->stride + c;
-        const pack   a = pack_of(A[0]), next = pack_of(A[s.rows > 1 ? p->A_row : 0]);
+        pack         a[4];
+        for (int r = 0; r < s.rows; r++)
+            a[r] = pack_of(A[(size_t)r * p->A_row]);
         for (int m = 0; m < s.pairs; m++)
             for (int t = 0; t < s.packs; t++) {
                 const pack each = pack_load(X + (size_t)m * p->X_pair + t * PACK);
-                x[m][0][t]      = pack_sub_mul(x[m][0][t], a, each);
-                if (s.rows > 1) x[m][1][t] = pack_sub_mul(x[m][1][t], next, each);
+                for (int r = 0; r < s.rows; r++)
+                    x[m][r][t] = pack_sub_mul(x[m][r][t], a[r], each);
             }
     }
     for (int m = 0; m < s.pairs; m++)
@@ -67,7 +69,9 @@ static inline void product_entry(const row_product *p, size_t v, size_t c, size_
 LANE_INLINE void product_rows(const row_product *p, size_t v, size_t first, size_t end, tile_shape s)
 {
     size_t c = first;
-    for (; s.pairs == 1 && c + STRIP <= end; c += STRIP)
+    for (; s.rows == 4 && c + STRIP / 2 <= end; c += STRIP / 2)
+        product_tile(p, v, c, (tile_shape){s.pairs, s.rows, TILE / 2});
+    for (; s.pairs == 1 && s.rows < 4 && c + STRIP <= end; c += STRIP)
         product_tile(p, v, c, (tile_shape){s.pairs, s.rows, TILE});
     for (; c + 3 * PACK <= end; c += 3 * PACK)
         product_tile(p, v, c, (tile_shape){s.pairs, s.rows, 3});
@@ -90,6 +94,8 @@ LANE_INLINE void product_rows(const row_product *p, size_t v, size_t first, size
 LANE_NOINLINE void multiply_rows(const row_product *p, size_t rows, size_t first, size_t end)
 {
     size_t v = 0;
+    for (; v + 4 <= rows && goes_on(p->deadline, p->stride); v += 4)
+        product_rows(p, v, first, end, (tile_shape){1, 4, 0});
     for (; v + 2 <= rows && goes_on(p->deadline, p->stride); v += 2)
         product_rows(p, v, first, end, (tile_shape){1, 2, 0});
     if (v + 1 == rows && goes_on(p->deadline, p->stride)) product_rows(p, v, first, end, (tile_shape){1, 1, 0});

@@ -25,28 +25,30 @@ _Static_assert((int)STRIP <= (int)DYN_STEP_STRIP, "a strip must fit in dyn_step_
 
 /* One evaluation of the accelerations. */
 typedef struct rk4_stage {
-    double part;                     /* of the step, from the rates of the stage before */
-    lane  *u, *v;                    /* [nv] displacement and velocity */
-    lane  *minus_a_q, *minus_a_qd;   /* [nv x nv] derivatives of the acceleration, with the opposite sign */
-    lane  *a_input;                  /* [nv x inputs] */
+    double weight, next;           /* of the rates in the sums; the next stage is at this time, in s */
+    lane  *u, *v;                  /* [nv] displacement and velocity */
+    lane  *minus_a_q, *minus_a_qd; /* [nv x nv] derivatives of the acceleration, with the opposite sign */
+    lane  *a_input;                /* [nv x inputs] */
 } rk4_stage;
 
 /* The stages, and the chain of their derivatives. */
 typedef struct rk4_chain {
     rk4_stage stage[STAGES];
-    lane     *k, *sum_k, *sum_a;                   /* [nv] */
-    lane     *du, *dv, *dq, *da, *dsum_k, *dsum_a; /* [nv x STRIP]; dv becomes the derivative of k */
+    lane     *k, *sum_k, *sum_a; /* [nv] */
+    /* [nv x STRIP] derivatives: dq has du before the positions are displaced, and dv becomes dk. du: of joints with a
+     * quaternion only */
+    lane *du, *dv, *dq, *da, *dsum_k, *dsum_a;
 } rk4_chain;
 
 static inline rk4_chain rk4_place(const step_pass *p)
 {
-    static const double parts[STAGES] = {0, 0.5, 0.5, 1};
+    static const double weights[STAGES] = {1, 2, 2, 1}, nexts[STAGES] = {0.5, 0.5, 1, 0};
     const size_t        nv = p->nv, n = nv * nv, strip = nv * STRIP;
     rk4_chain           c    = {.k = p->vectors, .sum_k = p->vectors + nv, .sum_a = p->vectors + 2 * nv};
     lane               *next = p->matrices;
     for (int i = 0; i < STAGES; i++, next += 2 * nv + 2 * n + nv * p->inputs) {
         lane *matrix = next + 2 * nv;
-        c.stage[i]   = (rk4_stage){parts[i] * p->io->h, next, next + nv, matrix, matrix + n, matrix + 2 * n};
+        c.stage[i] = (rk4_stage){weights[i], nexts[i] * p->io->h, next, next + nv, matrix, matrix + n, matrix + 2 * n};
     }
     c.du     = next;
     c.dv     = next + strip;
@@ -101,17 +103,6 @@ LANE_INLINE void set_twist_column(const dyn_body *b, lane *M, size_t columns, si
         M[(size_t)(b->joint.v + k - first) * columns + c] = x[k];
 }
 
-/* Replaces dv by the derivatives of k = dexpinv(u, v), in the rows of a joint with a quaternion. */
-static inline void free_rate_strip(const rk4_chain *c, const rk4_stage *stage, const dyn_body *b)
-{
-    const twist u = twist_of(b, stage->u), v = twist_of(b, stage->v), y = bracket(u, v);
-    for (size_t j = 0; j < STRIP; j++) {
-        const twist du = twist_column(b, c->du, STRIP, j), dv = twist_column(b, c->dv, STRIP, j);
-        const twist dy = twist_sum(bracket(du, v), bracket(u, dv)), dz = twist_sum(bracket(du, y), bracket(u, dy));
-        set_twist_column(b, c->dv, STRIP, j, dexpinv_sum(dv, dy, dz));
-    }
-}
-
 /* --- stages ----------------------------------------------------------------------------------------------------- */
 
 /* Displaces the positions from q by u. */
@@ -154,23 +145,22 @@ static inline void rk4_evaluate(const step_pass *p, const rk4_stage *stage, cons
 /* Evaluates all stages. Sets qd_after, and p->u to the displacement of the positions. */
 static inline void rk4_stages(const step_pass *p, const rk4_chain *c, const lane *q, const lane *qd)
 {
-    static const double weights[STAGES] = {1, 2, 2, 1};
-    const size_t        nv              = p->nv;
-    lane               *qd_after        = block_out(p->io->qd_after, 0, 0);
+    const size_t nv       = p->nv;
+    lane        *qd_after = block_out(p->io->qd_after, 0, 0);
     clear(c->sum_k, nv), clear(c->sum_a, nv);
     for (int s = 0; s < STAGES; s++) {
         const rk4_stage *stage = &c->stage[s];
         for (size_t i = 0; i < nv; i++) {
-            stage->u[i] = s > 0 ? stage->part * c->k[i] : lane_of(0);
-            stage->v[i] = s > 0 ? add_mul(velocity_at(qd, i), stage->part, p->qdd[i]) : velocity_at(qd, i);
+            stage->u[i] = s > 0 ? stage[-1].next * c->k[i] : lane_of(0);
+            stage->v[i] = s > 0 ? add_mul(velocity_at(qd, i), stage[-1].next, p->qdd[i]) : velocity_at(qd, i);
         }
         if (s > 0) rk4_displace(p, q, stage->u, p->stage_q);
         rk4_evaluate(p, stage, s > 0 ? p->stage_q : q);
         if (s == 0) step_put_residual(p);
         rk4_rates(p, c, stage);
         for (size_t i = 0; i < nv; i++) {
-            c->sum_k[i] = add_mul(c->sum_k[i], weights[s], c->k[i]);
-            c->sum_a[i] = add_mul(c->sum_a[i], weights[s], p->qdd[i]);
+            c->sum_k[i] = add_mul(c->sum_k[i], stage->weight, c->k[i]);
+            c->sum_a[i] = add_mul(c->sum_a[i], stage->weight, p->qdd[i]);
         }
     }
     for (size_t i = 0; i < nv; i++) {
@@ -189,6 +179,7 @@ typedef struct rk4_strip {
     size_t    first, end; /* rows: the coordinates of a part of the model */
     rk4_block by;
     size_t    column, n;          /* the columns, of those by q, qd or the inputs */
+    size_t    width;              /* n in whole packs: the stride of the rows */
     size_t    own_first, own_end; /* rows of the joints that have these columns; none by inputs */
 } rk4_strip;
 
@@ -196,88 +187,115 @@ typedef struct rk4_strip {
 static inline void add_unit(const rk4_strip *s, lane *rows)
 {
     for (size_t j = 0; j < s->n; j++)
-        rows[(s->column + j) * STRIP + j] = rows[(s->column + j) * STRIP + j] + 1.0;
+        rows[(s->column + j) * s->width + j] = rows[(s->column + j) * s->width + j] + 1.0;
 }
 
-/* Sets the rows of dq = by_q e + by_u du of a joint with a quaternion. */
+/* Returns whether a body has a joint with a quaternion, in the part of the strip. */
+static inline bool is_free_in(const rk4_strip *s, const dyn_body *b)
+{
+    const size_t v = (size_t)b->joint.v;
+    return dyn_joint_has_quaternion(b->joint.kind) && v >= s->first && v < s->end;
+}
+
+/* Sets the rows of dq = by_q e + by_u du of a joint with a quaternion, which begin at row v. */
 static inline void free_displace_strip(const rk4_chain *c, const rk4_strip *s, size_t v,
                                        const displacement_rates *rates)
 {
-    const step_rows dq = {c->dq + v * STRIP, STRIP, STRIP}, du = {c->du + v * STRIP, STRIP, STRIP};
-    clear(dq.at, (size_t)rates->n * STRIP);
-    for (size_t k = 0; s->by == BY_Q && k < (size_t)rates->n; k++)
-        for (size_t i = 0; v + k >= s->column && v + k < s->column + s->n && i < (size_t)rates->n; i++)
-            dq.at[i * STRIP + v + k - s->column] = rates->by_q[i][k];
+    const size_t    n  = (size_t)rates->n;
+    const step_rows dq = {c->dq + v * s->width, s->width, s->width}, du = {c->du + v * s->width, s->width, s->width};
+    clear(dq.at, n * s->width);
+    for (size_t k = 0; s->by == BY_Q && k < n; k++)
+        for (size_t i = 0; v + k >= s->column && v + k < s->column + s->n && i < n; i++)
+            dq.at[i * s->width + v + k - s->column] = rates->by_q[i][k];
     add_displaced_rows(rates, du, dq);
 }
 
-/* Sets dq, the derivatives of the positions displaced by u. */
+/* Replaces du by dq, the derivatives of the positions displaced by u. */
 static inline void rk4_displace_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s, const lane *u)
 {
-    const dyn_model   *m = p->scene->model;
-    const lane        *q = block_in(p->io->q, 0, 0);
-    displacement_rates rates;
-    memcpy(c->dq + s->first * STRIP, c->du + s->first * STRIP, (s->end - s->first) * STRIP * sizeof *c->dq);
+    const dyn_model   *m     = p->scene->model;
+    const dyn_body    *end   = m->body + (m->n_quaternions > 0 ? m->n_bodies : 0);
+    displacement_rates rates = {.n = 6};
+    for (const dyn_body *b = m->body; b < end; b++) {
+        const size_t first = (size_t)b->joint.v * s->width, n = (size_t)dyn_joint_nv(b->joint.kind) * s->width;
+        if (is_free_in(s, b)) memcpy(c->du + first, c->dq + first, n * sizeof *c->du);
+    }
     if (s->by == BY_Q) add_unit(s, c->dq);
-    for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        const size_t    v = (size_t)b->joint.v;
-        if (!dyn_joint_has_quaternion(b->joint.kind) || v < s->first || v >= s->end) continue;
-        displace_free_joint(b, q, u, p->stage_q, &rates);
-        free_displace_strip(c, s, v, &rates);
+    for (const dyn_body *b = m->body; b < end; b++) {
+        if (!is_free_in(s, b)) continue;
+        displace_free_joint(b, block_in(p->io->q, 0, 0), u, p->stage_q, &rates);
+        free_displace_strip(c, s, (size_t)b->joint.v, &rates);
     }
 }
 
-/* Adds M X to da, for the terms first to end - 1 of the rows of X, where minus_M is -M. */
-static inline void add_product(const step_pass *p, const rk4_chain *c, const rk4_strip *s, const lane *minus_M,
-                               const lane *X, bool own)
+/* Replaces dv by the derivatives of k = dexpinv(u, v), in the rows of a joint with a quaternion. */
+static inline void free_rate_strip(const rk4_chain *c, const rk4_strip *s, const rk4_stage *stage, const dyn_body *b)
 {
-    const size_t      first = own ? s->own_first : s->first, end = own ? s->own_end : s->end;
-    lane             *Y       = c->da + s->first * STRIP;
+    const twist u = twist_of(b, stage->u), v = twist_of(b, stage->v), y = bracket(u, v);
+    for (size_t j = 0; j < s->width; j++) {
+        const twist du = twist_column(b, c->du, s->width, j), dv = twist_column(b, c->dv, s->width, j);
+        const twist dy = twist_sum(bracket(du, v), bracket(u, dv)), dz = twist_sum(bracket(du, y), bracket(u, dy));
+        set_twist_column(b, c->dv, s->width, j, dexpinv_sum(dv, dy, dz));
+    }
+}
+
+/* da = S + M X, where minus_M is -M: for the terms of the joints that have the columns if `own`, or for all. S is da,
+ * or zero if `begins`. */
+static inline void add_product(const step_pass *p, const rk4_chain *c, const rk4_strip *s, const lane *minus_M,
+                               const lane *X, bool own, bool begins)
+{
+    const size_t      first   = own ? s->own_first : s->first;
+    lane             *Y       = c->da + s->first * s->width;
     const row_product product = {.deadline = p->scene->deadline,
                                  .A        = minus_M + s->first * p->nv + first,
                                  .A_row    = p->nv,
                                  .A_term   = 1,
-                                 .X        = X + first * STRIP,
-                                 .stride   = STRIP,
-                                 .n        = end - first,
-                                 .S        = Y,
+                                 .X        = X + first * s->width,
+                                 .stride   = s->width,
+                                 .n        = (own ? s->own_end : s->end) - first,
+                                 .S        = begins ? NULL : Y,
                                  .Y        = Y,
-                                 .Y_row    = STRIP};
-    if (end > first) multiply_rows(&product, s->end - s->first, 0, (s->n + PACK - 1) / PACK * PACK);
+                                 .Y_row    = s->width};
+    multiply_rows(&product, s->end - s->first, 0, s->width);
 }
 
 /* da = a_q dq + a_qd dv + [0 0 a_input] */
 static inline void rk4_acceleration_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s, int stage)
 {
-    const rk4_stage *at = &c->stage[stage];
-    clear(c->da + s->first * STRIP, (s->end - s->first) * STRIP);
-    for (size_t i = s->first; s->by == BY_INPUT && i < s->end; i++)
-        memcpy(c->da + i * STRIP, at->a_input + i * p->inputs + s->column, s->n * sizeof(lane));
-    add_product(p, c, s, at->minus_a_q, c->dq, stage < 2);
-    add_product(p, c, s, at->minus_a_qd, c->dv, stage < 1);
+    const rk4_stage *to        = &c->stage[stage];
+    const bool       by_inputs = s->by == BY_INPUT;
+    for (size_t i = s->first; by_inputs && i < s->end; i++) {
+        lane *da = c->da + i * s->width;
+        memcpy(da, to->a_input + i * p->inputs + s->column, s->n * sizeof *da);
+        clear(da + s->n, s->width - s->n);
+    }
+    if (stage > 0 ? !by_inputs || stage > 1 : s->by == BY_Q)
+        add_product(p, c, s, to->minus_a_q, c->dq, stage < 2, !by_inputs);
+    if (stage > 0 || s->by == BY_QD) add_product(p, c, s, to->minus_a_qd, c->dv, stage < 1, stage < 1);
 }
 
-/* Chains one stage: sets da and replaces dv by dk, from du and dv. */
+/* Chains one stage: sets da, and replaces du by dq and dv by dk. In the first stage u and du are zero. */
 static inline void rk4_stage_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s, int stage)
 {
     const dyn_model *m = p->scene->model;
-    rk4_displace_strip(p, c, s, c->stage[stage].u);
+    if (stage > 0)
+        rk4_displace_strip(p, c, s, c->stage[stage].u);
+    else if (s->by == BY_Q)
+        add_unit(s, c->dq);
     rk4_acceleration_strip(p, c, s, stage);
-    for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        if (dyn_joint_has_quaternion(b->joint.kind) && (size_t)b->joint.v >= s->first && (size_t)b->joint.v < s->end)
-            free_rate_strip(c, &c->stage[stage], b);
-    }
+    for (size_t i = 0; stage > 0 && m->n_quaternions > 0 && i < m->n_bodies; i++)
+        if (is_free_in(s, &m->body[i])) free_rate_strip(c, s, &c->stage[stage], &m->body[i]);
 }
 
-/* Sets du and dv from the rates of the stage before, dv with the columns of the unit matrix, and those of the next sums.
- */
-static inline void rk4_next_strip(const rk4_chain *c, const rk4_strip *s, double part, const lane *dk, const lane *da)
+/* Adds dk and da to the weighted sums, and begins the next stage: du = next dk, dv = next da + [0 1 0]. */
+static inline void rk4_advance_strip(const rk4_chain *c, const rk4_strip *s, const rk4_stage *stage)
 {
-    for (size_t e = s->first * STRIP; e < s->end * STRIP; e++) {
-        c->du[e] = part * dk[e];
-        c->dv[e] = part * da[e];
+    for (size_t e = s->first * s->width; e < s->end * s->width; e++) {
+        const lane dk = c->dv[e], da = c->da[e];
+        c->dsum_k[e] = add_mul(c->dsum_k[e], stage->weight, dk);
+        c->dsum_a[e] = add_mul(c->dsum_a[e], stage->weight, da);
+        c->dq[e]     = stage->next * dk;
+        c->dv[e]     = stage->next * da;
     }
     if (s->by == BY_QD) add_unit(s, c->dv);
 }
@@ -286,27 +304,28 @@ static inline void rk4_next_strip(const rk4_chain *c, const rk4_strip *s, double
 static inline void rk4_put_strip(const step_pass *p, const rk4_strip *s, const lane *rows, size_t first)
 {
     const size_t nv = p->nv, stride = s->by == BY_INPUT ? p->inputs : 2 * nv;
-    lane *to = s->by == BY_INPUT ? p->B : s->by == BY_QD ? p->A + nv : p->A;
+    lane        *to = s->by == BY_INPUT ? p->B : s->by == BY_QD ? p->A + nv : p->A;
     for (size_t i = s->first; i < s->end; i++)
-        memcpy(to + (first + i) * stride + s->column, rows + i * STRIP, s->n * sizeof *rows);
+        memcpy(to + (first + i) * stride + s->column, rows + i * s->width, s->n * sizeof *rows);
 }
 
 /* Chains all stages for one strip. */
 static inline void rk4_chain_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s)
 {
-    static const double weights[STAGES] = {1, 2, 2, 1};
-    const size_t        first = s->first * STRIP, end = s->end * STRIP;
+    const size_t first = s->first * s->width, end = s->end * s->width;
+    const double part = p->io->h / 6;
+    clear(c->dq + first, end - first), clear(c->dv + first, end - first);
     clear(c->dsum_k + first, end - first), clear(c->dsum_a + first, end - first);
-    rk4_next_strip(c, s, 0, c->dsum_k, c->dsum_a);
+    if (s->by == BY_QD) add_unit(s, c->dv);
     for (int stage = 0; stage < STAGES && goes_on(p->scene->deadline, p->nv); stage++) {
-        if (stage > 0) rk4_next_strip(c, s, c->stage[stage].part, c->dv, c->da);
         rk4_stage_strip(p, c, s, stage);
-        for (size_t e = first; e < end; e++) {
-            c->dsum_k[e] = add_mul(c->dsum_k[e], weights[stage], c->dv[e]);
-            c->dsum_a[e] = add_mul(c->dsum_a[e], weights[stage], c->da[e]);
-        }
+        rk4_advance_strip(c, s, &c->stage[stage]);
     }
-    rk4_next_strip(c, s, p->io->h / 6, c->dsum_k, c->dsum_a);
+    for (size_t e = first; e < end; e++) {
+        c->dq[e] = part * c->dsum_k[e];
+        c->dv[e] = part * c->dsum_a[e];
+    }
+    if (s->by == BY_QD) add_unit(s, c->dv);
     rk4_displace_strip(p, c, s, p->u);
     rk4_put_strip(p, s, c->dq, 0);
     rk4_put_strip(p, s, c->dv, p->nv);
@@ -329,7 +348,8 @@ static inline void rk4_find_own(const dyn_model *m, rk4_strip *s)
 static inline void rk4_columns(const step_pass *p, const rk4_chain *c, rk4_strip s, size_t first, size_t end)
 {
     for (s.column = first; s.column < end && goes_on(p->scene->deadline, p->nv); s.column += s.n) {
-        s.n = end - s.column < STRIP ? end - s.column : STRIP;
+        s.n     = end - s.column < STRIP ? end - s.column : STRIP;
+        s.width = (s.n + PACK - 1) / PACK * PACK;
         rk4_find_own(p->scene->model, &s);
         rk4_chain_strip(p, c, &s);
     }
@@ -338,11 +358,11 @@ static inline void rk4_columns(const step_pass *p, const rk4_chain *c, rk4_strip
 /* Sets the rows of A and B part by part. Held frames and the loops of a mechanism connect all parts. */
 static inline void rk4_matrices(const step_pass *p, const rk4_chain *c)
 {
-    const size_t nv = p->nv;
+    const size_t nv        = p->nv;
     const bool   connected = held_chains(p->io) > 0 || p->io->mechanism;
-    clear(p->A, 4 * nv * nv), clear(p->B, 2 * nv * p->inputs);
     for (size_t first = 0, end; first < nv; first = end) {
         end = connected ? nv : part_end(p->scene->model, first);
+        if (first == 0 && end < nv) clear(p->A, 4 * nv * nv), clear(p->B, 2 * nv * p->inputs);
         for (rk4_block by = BY_Q; by <= BY_INPUT; by++)
             rk4_columns(p, c, (rk4_strip){.first = first, .end = end, .by = by}, first, end);
         rk4_columns(p, c, (rk4_strip){.first = first, .end = end, .by = BY_INPUT}, nv, p->inputs);
