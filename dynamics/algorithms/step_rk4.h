@@ -16,8 +16,6 @@
  * nonzero only in the rows of the joints that have these columns, and by the inputs nowhere. So 15 n^3 multiply-adds
  * are left for a part of n coordinates, of 24 n^3. */
 #pragma once
-#include "dynamics/recursion/coordinate_parts.h"
-#include "row_products.h"
 #include "step_pass.h"
 
 enum { STAGES = 4 };
@@ -358,10 +356,9 @@ static inline void rk4_columns(const step_pass *p, const rk4_chain *c, rk4_strip
 /* Sets the rows of A and B part by part. Held frames and the loops of a mechanism connect all parts. */
 static inline void rk4_matrices(const step_pass *p, const rk4_chain *c)
 {
-    const size_t nv        = p->nv;
-    const bool   connected = held_chains(p->io) > 0 || p->io->mechanism;
+    const size_t nv = p->nv;
     for (size_t first = 0, end; first < nv; first = end) {
-        end = connected ? nv : part_end(p->scene->model, first);
+        end = step_part_end(p, first);
         if (first == 0 && end < nv) clear(p->A, 4 * nv * nv), clear(p->B, 2 * nv * p->inputs);
         for (rk4_block by = BY_Q; by <= BY_INPUT; by++)
             rk4_columns(p, c, (rk4_strip){.first = first, .end = end, .by = by}, first, end);
