@@ -35,6 +35,22 @@ LANE_INLINE wrench virtual_momentum(const virtual_body *V)
     return (wrench){.f = V->p, .n = {D->m[2][1] - D->m[1][2], D->m[0][2] - D->m[2][0], D->m[1][0] - D->m[0][1]}};
 }
 
+/* Sets the sums over the mass points of B, a body or a composite of this mass, which moves with the virtual velocity
+ * V->u; and Y from the sums K of its external wrenches in world axes, unless NULL. */
+LANE_INLINE void virtual_sums(double mass, const spatial_body *B, const world_fixed_wrenches *K, virtual_body *V)
+{
+    const vec3 o = vec3_zero();
+    V->p         = cross_add(times(mass, V->u.v), V->u.w, B->h);
+    V->D         = velocity_moment(V->u, B->h, B->E);
+    V->R         = twice_coriolis_mul_transposed(B->l, &B->C, V->u);
+    V->Y         = (mat3){{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}};
+    if (!K) return;
+    for (int i = 0; i < 3; i++) /* sum F (w_u x x)^T, row by row */
+        store3(V->Y.m[i], cross(V->u.w, load3(K->X.m[i])));
+    mat3_add_outer(&V->Y, K->F, V->u.v);
+    mat3_add_outer(&V->Y, K->T, V->u.w);
+}
+
 /* Computes the virtual motion of all bodies, and phi of all degrees of freedom. `body` holds the quantities of single
  * bodies, not of composites. */
 static inline void virtual_motions(const dyn_model *m, const lane *multipliers, const spatial_body *body,
@@ -42,20 +58,16 @@ static inline void virtual_motions(const dyn_model *m, const lane *multipliers, 
 {
     const vec3 o = vec3_zero();
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body     *b = &m->body[i];
-        const spatial_body *B = &body[i];
-        virtual_body       *V = &virtual_motion[i];
-        const twist         u = b->tree.parent == DYN_WORLD ? (twist){o, o} : virtual_motion[b->tree.parent].u;
-        V->u                  = u;
+        const dyn_body *b = &m->body[i];
+        virtual_body   *V = &virtual_motion[i];
+        const twist     u = b->tree.parent == DYN_WORLD ? (twist){o, o} : virtual_motion[b->tree.parent].u;
+        V->u              = u;
         for (size_t k = 0; k < dofs_of(b); k++) {
             const size_t d = dof_first(m, i) + k;
             phi[d]         = twist_cross(u, dofs[d].S);
             V->u           = twist_add_scaled(V->u, dofs[d].S, multipliers[(size_t)b->joint.v + k]);
         }
-        V->p = cross_add(times(b->moments.mass, V->u.v), V->u.w, B->h);
-        V->D = velocity_moment(V->u, B->h, B->E);
-        V->R = twice_coriolis_mul_transposed(B->l, &B->C, V->u);
-        V->Y = (mat3){{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}};
+        virtual_sums(b->moments.mass, &body[i], NULL, V);
     }
 }
 
