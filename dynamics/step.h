@@ -125,8 +125,8 @@ static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method, s
 {
     const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, columns = 2 * nv + inputs;
     const size_t stages = 8 * nv + 4 * inputs + 8 + 6 * DYN_STEP_STRIP; /* of RK4 */
-    const size_t chain  = method == DYN_RK4 ? stages : method == DYN_IMPLICIT_EULER ? nv + columns : 0;
-    const size_t more  = inputs > nv ? 3 * inputs + (inputs - nv) + 3 * nv : 0;
+    const size_t chain  = method == DYN_RK4 ? stages : method == DYN_IMPLICIT_EULER ? nv + 3 * columns : 0;
+    const size_t more   = inputs > nv ? 3 * inputs + (inputs - nv) + 3 * nv : 0;
     return (3 * nv + chain + more) * nv + 2 * nq + 9 * nv;
 }
 

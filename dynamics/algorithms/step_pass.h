@@ -7,16 +7,18 @@
 #include "dynamics/recursion/displacement.h"
 #include "held_derivatives.h"
 #include "row_products.h"
+#include "step_tree.h"
 #include <string.h>
 
 typedef struct step_workspace {
     held_workspace held;   /* only with held frames */
+    step_tree      tree;   /* only of implicit Euler */
     void          *memory; /* workspace of the kernels that this one calls */
 } step_workspace;
 
 static inline step_workspace step_place(arena *a, const dyn_model *m, bool held)
 {
-    step_workspace ws = {.memory = NULL};
+    step_workspace ws = {.tree = step_tree_place(a, m)};
     if (held) ws.held = held_workspace_place(a, m);
     ws.memory = arena_take(a, 0, 1);
     return ws;
@@ -27,6 +29,7 @@ static inline step_workspace step_prepare(const dyn_scene *scene, void *memory, 
     arena          a  = {.base = memory};
     step_workspace ws = step_place(&a, scene->model, held_chains(io) > 0);
     if (held_chains(io) > 0) held_workspace_prepare(scene, io, differentiates, &ws.held);
+    if (io->method == DYN_IMPLICIT_EULER) step_tree_prepare(scene->model, &ws.tree);
     return ws;
 }
 
@@ -45,6 +48,7 @@ typedef struct step_pass {
     lane       *matrices, *vectors;      /* further scratch */
     lane       *singular, *unsolved, *contradictory;
     held_system held;
+    step_tree   tree;
 } step_pass;
 
 /* Places the derivatives by all inputs at `next`, or those by tau alone. Returns the room after them. */
@@ -84,7 +88,8 @@ static inline step_pass step_begin(const dyn_scene *scene, const step_workspace 
                             .vectors        = vectors + 3 * nv,
                             .singular       = singular,
                             .unsolved       = unsolved,
-                            .contradictory  = contradictory};
+                            .contradictory  = contradictory,
+                            .tree           = ws->tree};
     p.matrices           = step_place_inputs(&p, vectors + 6 * nv);
     p.held               = held_place(scene, io, &ws->held, work + dyn_step_work(scene->model, io->method, p.inputs));
     return p;
