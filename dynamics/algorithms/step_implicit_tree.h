@@ -15,6 +15,8 @@
 #pragma once
 #include "step_implicit.h"
 
+enum { NEWTON_REFRESH = 4 }; /* steps of Newton's method with the same J */
+
 /* One step, with the matrices of its last evaluation. */
 typedef struct implicit_tree {
     const step_pass *p;
@@ -60,30 +62,27 @@ static inline void free_columns(const implicit_tree *t, const displacement_rates
         }
 }
 
-/* Sets q and a at v, the derivatives of ID there, and J. zeros_are_set: of the derivatives, from an evaluation before.
- */
-static inline void tree_evaluate(const implicit_tree *t, bool zeros_are_set)
+/* Sets the displacement, the position and the acceleration at v. */
+static inline void tree_move(const implicit_tree *t)
+{
+    const step_pass *p = t->p;
+    const dyn_model *m = p->scene->model;
+    for (size_t i = 0; i < p->nv; i++) {
+        p->u[i]   = p->io->h * p->v[i];
+        p->qdd[i] = (p->v[i] - velocity_at(t->qd, i)) / p->io->h;
+    }
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if (!m->body[i].joint.mimic) displace_joint(&m->body[i], t->q, p->u, p->stage_q, NULL);
+}
+
+/* Sets J, from the derivatives of ID. */
+static inline void tree_set_jacobian(const implicit_tree *t)
 {
     const step_pass   *p  = t->p;
     const dyn_model   *m  = p->scene->model;
     const size_t       nv = p->nv;
     const double       h  = p->io->h;
     displacement_rates rates;
-    for (size_t i = 0; i < nv; i++) {
-        p->u[i]   = h * p->v[i];
-        p->qdd[i] = (p->v[i] - velocity_at(t->qd, i)) / h;
-    }
-    for (size_t i = 0; i < m->n_bodies; i++)
-        if (!m->body[i].joint.mimic) displace_joint(&m->body[i], t->q, p->u, p->stage_q, NULL);
-    const dyn_sensitivity io = {.q             = (const double *)p->stage_q,
-                                .qd            = (const double *)p->v,
-                                .qdd           = (const double *)p->qdd,
-                                .wrenches      = p->io->wrenches,
-                                .zeros_are_set = zeros_are_set,
-                                .dtau_dq       = (double *)t->by_q,
-                                .dtau_dqd      = (double *)t->by_qd,
-                                .dtau_dqdd     = (double *)t->mass};
-    LANE_NAME(sensitivity)(p->scene, p->memory, &io, 1);
     for (size_t e = 0; e < nv * nv; e++)
         t->equations.J[e] = add_mul(add_mul(t->by_qd[e], 1 / h, t->mass[e]), h, t->by_q[e]);
     for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
@@ -95,7 +94,25 @@ static inline void tree_evaluate(const implicit_tree *t, bool zeros_are_set)
         t->scale[i] = add_mul(lane_abs(t->equations.J[i * nv + i]), 1 / h, t->mass[i * nv + i]);
 }
 
-/* Records the first body whose pivot of M is zero up to rounding. X is overwritten. */
+/* Differentiates ID after tree_move, and factors J. zeros_are_set: of the derivatives, which have been computed before.
+ * Returns the lanes in which the factors are accurate. */
+static inline lane_mask tree_differentiate(const implicit_tree *t, bool zeros_are_set)
+{
+    const step_pass      *p  = t->p;
+    const dyn_sensitivity io = {.q             = (const double *)p->stage_q,
+                                .qd            = (const double *)p->v,
+                                .qdd           = (const double *)p->qdd,
+                                .wrenches      = p->io->wrenches,
+                                .zeros_are_set = zeros_are_set,
+                                .dtau_dq       = (double *)t->by_q,
+                                .dtau_dqd      = (double *)t->by_qd,
+                                .dtau_dqdd     = (double *)t->mass};
+    LANE_NAME(sensitivity)(p->scene, p->memory, &io, 1);
+    tree_set_jacobian(t);
+    return tree_factor(&t->equations);
+}
+
+/* Records the first body whose pivot of M is zero up to rounding. X is overwritten, and the reciprocals of J are. */
 static inline void tree_find_singular(const implicit_tree *t)
 {
     const step_pass *p    = t->p;
@@ -139,16 +156,19 @@ static inline bool tree_solve_velocity(const implicit_tree *t, lane_mask *solved
     for (int step = 0; step < NEWTON_STEPS && lane_any(active); step++) {
         *p->unsolved = lane_of(DYN_STEP_STOPPED);
         if (p->io->may_continue && !p->io->may_continue(p->io->clock)) return false;
-        tree_evaluate(t, step > 0);
-        if (step == 0) tree_find_singular(t);
-        *solved &= tree_factor(&t->equations) | ~active;
+        tree_move(t);
+        if (step % NEWTON_REFRESH == 0) *solved &= tree_differentiate(t, step > 0) | ~active;
         active &= *solved;
         tree_newton_step(t);
         for (size_t i = 0; i < p->nv; i++)
             p->v[i] = lane_select(active, p->v[i] - t->change[i], p->v[i]);
         active &= ~is_negligible(p, t->change);
     }
-    *solved &= ~active;
+    tree_move(t);
+    *solved &= tree_differentiate(t, true) & ~active;
+    tree_newton_step(t);
+    for (size_t i = 0; i < p->nv; i++)
+        p->v[i] = p->v[i] - t->change[i];
     *p->unsolved = lane_of(DYN_STEP_SOLVED);
     return true;
 }
@@ -196,16 +216,14 @@ static inline void tree_other_columns(const implicit_tree *t)
     }
 }
 
-/* Sets the rows of A and B of the velocities. Returns the lanes in which they are accurate. */
-static inline lane_mask tree_velocity_rows(const implicit_tree *t)
+/* Sets the rows of A and B of the velocities, with the factors of J. */
+static inline void tree_velocity_rows(const implicit_tree *t)
 {
     const step_pass *p  = t->p;
     const size_t     nv = p->nv;
-    tree_evaluate(t, true);
     if (p->inputs > nv) step_set_efforts(p, p->stage_q, p->v);
     tree_position_columns(t);
     tree_other_columns(t);
-    const lane_mask accurate = tree_factor(&t->equations);
     for (size_t first = 0, end; first < nv; first = end) {
         end = step_part_end(p, first);
         for (size_t c = 0; c < 3 * nv; c += nv)
@@ -216,7 +234,6 @@ static inline lane_mask tree_velocity_rows(const implicit_tree *t)
         memcpy(p->A + (nv + i) * 2 * nv, t->X + i * t->columns, 2 * nv * sizeof *t->X);
         memcpy(p->B + (nv + i) * p->inputs, t->X + i * t->columns + 2 * nv, p->inputs * sizeof *t->X);
     }
-    return accurate;
 }
 
 /* --- the step --------------------------------------------------------------------------------------------------- */
@@ -255,7 +272,8 @@ static inline void implicit_euler(const step_pass *p)
     }
     if (!tree_solve_velocity(&t, &solved)) return;
     memcpy(block_out(p->io->qd_after, 0, 0), p->v, p->nv * sizeof *p->v);
-    if (p->differentiates) solved &= tree_velocity_rows(&t);
+    if (p->differentiates) tree_velocity_rows(&t);
+    tree_find_singular(&t);
     step_positions(p, t.q, p->v, true);
     if (lane_any(~solved)) replace_lanes(p, solved, t.X + p->nv * t.columns);
 }
