@@ -194,13 +194,13 @@ LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const la
     spatial_motions(scene, ws->XJ, all, ws->body, ws->dof);
 }
 
-/* Sets all results to zero, except where they have the zeros already and all other entries are written. Entries of
- * mimics are sums; the motors of a coupled transmission connect branches. qd_qdd is zero here. */
+/* Sets all results to zero, unless they have the zeros and all other entries are written: entries of mimics are sums,
+ * and elastic joints and the motors of coupled transmissions connect branches. qd_qdd is zero here. */
 static void clear_results(const hessian_pass *p, size_t n, bool zeros_are_set)
 {
     const results *out = p->out;
     clear(out->qd_qdd, n);
-    if (zeros_are_set && !p->m->has_mimics && !p->m->dense) return;
+    if (zeros_are_set && !p->m->has_mimics && !p->m->dense && p->m->n_couplings == 0) return;
     clear(out->q_q, n);
     clear(out->q_qd, n);
     clear(out->q_qdd, n);

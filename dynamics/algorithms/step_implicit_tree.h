@@ -167,6 +167,7 @@ static inline bool tree_solve_velocity(const implicit_tree *t, lane_mask *solved
     tree_move(t);
     *solved &= tree_differentiate(t, true) & ~active;
     tree_newton_step(t);
+    *solved &= is_negligible(p, t->change);
     for (size_t i = 0; i < p->nv; i++)
         p->v[i] = p->v[i] - t->change[i];
     *p->unsolved = lane_of(DYN_STEP_SOLVED);

@@ -141,7 +141,7 @@ static inline void rk4_evaluate(const step_pass *p, const rk4_stage *stage, cons
 }
 
 /* Evaluates all stages. Sets qd_after, and p->u to the displacement of the positions. */
-static inline void rk4_stages(const step_pass *p, const rk4_chain *c, const lane *q, const lane *qd)
+static inline void rk4_evaluate_stages(const step_pass *p, const rk4_chain *c, const lane *q, const lane *qd)
 {
     const size_t nv       = p->nv;
     lane        *qd_after = block_out(p->io->qd_after, 0, 0);
@@ -369,6 +369,6 @@ static inline void rk4_matrices(const step_pass *p, const rk4_chain *c)
 static inline void rk4(const step_pass *p)
 {
     const rk4_chain c = rk4_place(p);
-    rk4_stages(p, &c, block_in(p->io->q, 0, 0), block_in(p->io->qd, 0, 0));
+    rk4_evaluate_stages(p, &c, block_in(p->io->q, 0, 0), block_in(p->io->qd, 0, 0));
     if (p->differentiates) rk4_matrices(p, &c);
 }
