@@ -17,7 +17,7 @@
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/load_friction.h"
-#include "dynamics/recursion/coordinate_parts.h"
+#include "dynamics/recursion/coordinate_tree.h"
 #include "row_products.h"
 #include <string.h>
 
@@ -47,7 +47,7 @@ static workspace place(arena *a, const dyn_model *m)
 }
 
 /* Sets the groups, which depend on the model only. */
-static void prepare(const dyn_model *m, workspace *ws)
+static void prepare_groups(const dyn_model *m, workspace *ws)
 {
     const size_t nv = (size_t)m->nv;
     for (size_t part = 0, end; part < nv; part = end) {
@@ -245,7 +245,7 @@ void LANE_NAME(forward_hessian)(const dyn_scene *scene, void *memory, const dyn_
     const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, entries = dyn_forward_hessian_work(m);
     arena        a  = {.base = memory};
     workspace    ws = place(&a, m);
-    prepare(m, &ws);
+    prepare_groups(m, &ws);
     for (size_t block = 0; block < blocks; block++) {
         const forward_pass p = forward_pass_of(scene, ws, block_out(io->work, block, entries));
         const block_state  x = {(const double *)block_in(io->q, block, nq), (const double *)block_in(io->qd, block, nv),

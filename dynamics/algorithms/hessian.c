@@ -30,12 +30,40 @@
  * velocity u = S_a is that of all bodies from that of a on, so their sums p, D, R and Y follow from the sums over
  * velocities at once, with u in place of v; the ancestors of a have the sums of its body. phi_c = S_a x S_c is zero but
  * for the descendants of a. So only triples a, b, c on one way to the base have derivatives. */
-#include "hessian_pairs.h"
+#include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/joint/load_friction.h"
+#include "dynamics/recursion/virtual_motion.h"
 #include <string.h>
+
+typedef struct workspace {
+    joint_transform      *XJ;
+    spatial_body         *body;
+    virtual_body         *virtual_motion;
+    dof                  *dof;
+    twist                *phi;
+    world_fixed_wrenches *world_fixed;
+    /* only without multipliers: */
+    lane          *unit;    /* [nv] multipliers of one torque */
+    force_changes *changes; /* [n_dofs] */
+    bool          *below;   /* [n_bodies] a body and its descendants */
+} workspace;
+
+/* Outputs for one block, nv x nv each; NULL: not requested. */
+typedef struct results {
+    lane *q_q, *q_qd, *q_qdd, *qd_qd, *qd_qdd;
+} results;
+
+typedef struct hessian_pass {
+    dyn_deadline     deadline;
+    const dyn_model *m;
+    const workspace *ws;
+    const results   *out;
+    bool             world_fixed; /* some external wrenches are in world axes */
+    int              top;         /* body, or DYN_WORLD: phi is zero but for the joints of its descendants */
+} hessian_pass;
 
 static workspace place(arena *a, const dyn_model *m)
 {
@@ -57,6 +85,94 @@ typedef struct block_state {
 
 /* --- pairs of degrees of freedom -------------------------------------------------------------------------------- */
 
+/* All changes of the composites with a dof b: see the top of the file. */
+typedef struct composite_changes {
+    const force_changes *f;
+    virtual_changes      v;
+} composite_changes;
+
+/* d2s/dq_b dq_c; phi NULL: zero */
+LANE_INLINE lane by_positions(const composite_changes *b, const dof *c, const twist *phi)
+{
+    const lane by_P = power(c->psi_dd, b->v.P_q);
+    return (phi ? power(*phi, b->f->F_q) + by_P : by_P) + (dot(c->psi_d.w, b->v.R_q) + dot(c->S.w, b->v.kappa_q));
+}
+
+/* d2s/dq_c dqd_b; phi NULL: zero */
+LANE_INLINE lane by_velocities(const composite_changes *b, const dof *c, const twist *phi)
+{
+    return phi ? power(*phi, b->f->F_qd) + dot(c->psi_d.w, b->v.R_qd) : dot(c->psi_d.w, b->v.R_qd);
+}
+
+/* Adds x to an entry, which is zero unless the model has mimics. To load an entry a multiple of 4 KiB after a store
+ * would wait for this store. */
+LANE_INLINE void add_second_derivative(const hessian_pass *p, lane *entry, lane x)
+{
+    *entry = (p->m->has_mimics ? *entry : lane_of(0)) + x;
+}
+
+/* Two coordinates, of dofs b and c. */
+typedef struct coordinate_pair {
+    size_t b, c;
+} coordinate_pair;
+
+/* Adds the derivatives with respect to a dof b and a dof c of an ancestor of its body. phi NULL: that of c is zero. */
+LANE_INLINE void put_ancestor(const hessian_pass *p, const composite_changes *b, coordinate_pair v, const dof *c,
+                              const twist *phi)
+{
+    const size_t   nv = (size_t)p->m->nv, down = v.b * nv + v.c, up = v.c * nv + v.b;
+    const results *out = p->out;
+    if (out->q_q) {
+        const lane x = by_positions(b, c, phi);
+        add_second_derivative(p, out->q_q + down, x);
+        add_second_derivative(p, out->q_q + up, x);
+    }
+    if (out->q_qd) {
+        add_second_derivative(p, out->q_qd + down, power(c->psi_d_plus_S_d, b->v.P_q) + dot(c->S.w, b->v.R_q));
+        add_second_derivative(p, out->q_qd + up, by_velocities(b, c, phi));
+    }
+    if (out->q_qdd) {
+        add_second_derivative(p, out->q_qdd + down, power(c->S, b->v.P_q));
+        if (phi) add_second_derivative(p, out->q_qdd + up, power(*phi, b->f->t));
+    }
+    if (out->qd_qd) {
+        const lane x = dot(c->S.w, b->v.R_qd);
+        add_second_derivative(p, out->qd_qd + down, x);
+        add_second_derivative(p, out->qd_qd + up, x);
+    }
+}
+
+/* Adds the derivatives with respect to two dofs b and c of one joint, which may be the same. P: virtual momentum of the
+ * body and its descendants. */
+LANE_INLINE void put_own(const hessian_pass *p, const composite_changes *b, coordinate_pair v, const dof *pair[2],
+                         const twist *phi, wrench P)
+{
+    const size_t   nv = (size_t)p->m->nv, down = v.b * nv + v.c, up = v.c * nv + v.b;
+    const dof     *c   = pair[1];
+    const results *out = p->out;
+    if (out->q_q) add_second_derivative(p, out->q_q + down, by_positions(b, c, phi));
+    if (out->q_qd) {
+        add_second_derivative(p, out->q_qd + up, by_velocities(b, c, phi));
+    }
+    if (out->q_qdd) add_second_derivative(p, out->q_qdd + up, phi ? power(*phi, b->f->t) : lane_of(0));
+    if (!out->qd_qd) return;
+    lane x = dot(c->S.w, b->v.R_qd);
+    if (v.b != v.c) x += power(twist_cross(pair[0]->S, c->S), P);
+    add_second_derivative(p, out->qd_qd + down, x);
+}
+
+/* Returns the sums of the external wrenches in world axes over body i and its descendants; NULL: none. */
+LANE_INLINE const world_fixed_wrenches *world_fixed_of(const hessian_pass *p, size_t i)
+{
+    return p->world_fixed ? &p->ws->world_fixed[i] : NULL;
+}
+
+LANE_INLINE force_changes changes_of_force(const hessian_pass *p, size_t i, size_t k)
+{
+    return force_changes_of(p->m->body[i].derived.subtree_mass, &p->ws->body[i], world_fixed_of(p, i),
+                            &p->ws->dof[dof_first(p->m, i) + k]);
+}
+
 /* Adds the derivatives with respect to the dof k_b of body i and every dof of the body and its ancestors. V: sums over
  * the body and its descendants. moves: the body is a descendant of p->top. */
 LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const force_changes *f, const virtual_body *V,
@@ -64,12 +180,14 @@ LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const forc
 {
     const dyn_body         *body  = p->m->body;
     const size_t            first = dof_first(p->m, i), v_b = (size_t)body[i].joint.v + k_b;
-    const dof              *dofs = p->ws->dof, *own = &dofs[first];
+    const dof              *dofs = p->ws->dof, *joint = &dofs[first];
     const twist            *phi = p->ws->phi;
-    const composite_changes b   = {f, virtual_changes_of(p, i, first + k_b, V, moves)};
+    const composite_changes b   = {f,
+                                   virtual_changes_of(body[i].derived.subtree_mass, &p->ws->body[i], world_fixed_of(p, i),
+                                                      V, &joint[k_b], moves ? &phi[first + k_b] : NULL)};
     int                     j   = body[i].tree.parent;
     for (size_t k = 0; k < dofs_of(&body[i]); k++)
-        put_own(p, &b, (coordinate_pair){v_b, (size_t)body[i].joint.v + k}, (const dof *[2]){&own[k_b], &own[k]},
+        put_own(p, &b, (coordinate_pair){v_b, (size_t)body[i].joint.v + k}, (const dof *[2]){&joint[k_b], &joint[k]},
                 moves ? &phi[first + k] : NULL, virtual_momentum(V));
     for (; moves && j != p->top; j = body[j].tree.parent)
         for (size_t k = 0, c = dof_first(p->m, (size_t)j); k < dofs_of(&body[j]); k++)
@@ -79,11 +197,10 @@ LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const forc
             put_ancestor(p, &b, (coordinate_pair){v_b, (size_t)body[j].joint.v + k}, &dofs[c + k], NULL);
 }
 
-/* The cases of one_dof are functions of their own, since they need the registers: with all changes, with those of
- * forces already known, and without phi. */
+/* Not inlined, since they need the registers: with all changes, with known ones of forces, and without phi. */
 LANE_NOINLINE void pairs_of_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
 {
-    const force_changes f = force_changes_of(p, i, dof_first(p->m, i) + k_b);
+    const force_changes f = changes_of_force(p, i, k_b);
     one_dof(p, i, k_b, &f, V, true);
 }
 LANE_NOINLINE void pairs_of_moved_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
@@ -119,7 +236,7 @@ static void composites(const hessian_pass *p)
     for (size_t i = p->m->n_bodies; i-- > 0 && goes_on(p->deadline, (size_t)p->m->nv);) {
         const int parent = p->m->body[i].tree.parent;
         for (size_t k = 0, d = dof_first(p->m, i); k < dofs_of(&p->m->body[i]); k++)
-            ws->changes[d + k] = force_changes_of(p, i, d + k);
+            ws->changes[d + k] = changes_of_force(p, i, k);
         if (parent == DYN_WORLD) continue;
         spatial_gather(&ws->body[i], &ws->body[parent]);
         if (p->world_fixed) world_fixed_accumulate(&ws->world_fixed[i], &ws->world_fixed[parent]);
@@ -137,7 +254,7 @@ static void pairs_of_body(const hessian_pass *p, size_t i, const virtual_body *V
 }
 
 /* Adds the second derivatives of the effort of a dof of body p->top, with axis S. */
-static void effort_pairs(const hessian_pass *p, twist S)
+static void pairs_of_effort(const hessian_pass *p, twist S)
 {
     const workspace *ws  = p->ws;
     const dyn_body  *all = p->m->body;
@@ -150,24 +267,12 @@ static void effort_pairs(const hessian_pass *p, twist S)
         ws->below[i] = true;
         for (size_t k = 0, d = dof_first(p->m, i); k < dofs_of(&all[i]); k++)
             ws->phi[d + k] = twist_cross(S, ws->dof[d + k].S);
-        virtual_sums(all[i].derived.subtree_mass, &ws->body[i], p->world_fixed ? &ws->world_fixed[i] : NULL, &V);
+        virtual_sums(all[i].derived.subtree_mass, &ws->body[i], world_fixed_of(p, i), &V);
         pairs_of_body(p, i, &V, moves);
     }
-    virtual_sums(all[top].derived.subtree_mass, &ws->body[top], p->world_fixed ? &ws->world_fixed[top] : NULL, &V);
+    virtual_sums(all[top].derived.subtree_mass, &ws->body[top], world_fixed_of(p, top), &V);
     for (int j = all[top].tree.parent; j != DYN_WORLD; j = all[j].tree.parent)
         pairs_of_body(p, (size_t)j, &V, false);
-}
-
-/* Adds the second derivatives of the rotors and springs of joints with a quaternion. */
-static void free_curvatures(const dyn_scene *scene, const block_state *x, const lane *multipliers, const results *out)
-{
-    const dyn_model *m  = scene->model;
-    const size_t     nv = (size_t)m->nv;
-    for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        if (has_free_forces(b) && out->qd_qd) free_add_curvature(b, nv, multipliers, out->qd_qd);
-        if (has_free_spring(b, scene->terms) && out->q_q) free_add_spring_curvature(b, nv, x->q, multipliers, out->q_q);
-    }
 }
 
 /* Adds the second derivatives of friction. Smooth friction and Stribeck friction have them; springs and dampers of
@@ -187,16 +292,20 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *mu
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes all quantities of spatial_world.h. Not inlined: the pairs need the registers. */
-LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const lane *qd, const lane *qdd)
+/* Computes motions and forces of single bodies. The joint transforms are set. Not inlined: the pairs need the
+ * registers.
+ */
+LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const block_state *x)
 {
-    const spatial_task all = {qd, qdd, .accelerations = true, .inertias = true, .forces = true};
+    const spatial_task all = {x->qd, x->qdd, .accelerations = true, .inertias = true, .forces = true};
     spatial_motions(scene, ws->XJ, all, ws->body, ws->dof);
+    if (scene_has_externals(scene, x->wrenches))
+        spatial_subtract_externals(scene, x->wrenches, ws->body, ws->world_fixed);
 }
 
 /* Sets all results to zero, unless they have the zeros and all other entries are written: entries of mimics are sums,
  * and elastic joints and the motors of coupled transmissions connect branches. qd_qdd is zero here. */
-static void clear_results(const hessian_pass *p, size_t n, bool zeros_are_set)
+static void clear_hessians(const hessian_pass *p, size_t n, bool zeros_are_set)
 {
     const results *out = p->out;
     clear(out->qd_qdd, n);
@@ -207,24 +316,16 @@ static void clear_results(const hessian_pass *p, size_t n, bool zeros_are_set)
     clear(out->qd_qd, n);
 }
 
-/* Computes motions and forces of single bodies. The joint transforms are set. */
-static void body_motions(const dyn_scene *scene, const workspace *ws, const block_state *x)
-{
-    motions(scene, ws, x->qd, x->qdd);
-    if (scene_has_externals(scene, x->wrenches))
-        spatial_subtract_externals(scene, x->wrenches, ws->body, ws->world_fixed);
-}
-
 /* Computes the derivatives that are contracted with `multipliers`. */
 static void contract(const dyn_scene *scene, hessian_pass *pass, const block_state *x, const lane *multipliers)
 {
     const workspace *ws = pass->ws;
-    body_motions(scene, ws, x);
+    motions(scene, ws, x);
     virtual_motions(scene->model, multipliers, ws->body, ws->dof, ws->virtual_motion, ws->phi);
     if (pass->world_fixed) virtual_externals(scene, x->wrenches, ws->body, ws->virtual_motion);
     pairs(pass);
     passive_terms(scene, x->qd, multipliers, pass->out->qd_qd);
-    free_curvatures(scene, x, multipliers, pass->out);
+    free_add_curvatures(scene, x->q, multipliers, pass->out->q_q, pass->out->qd_qd);
 }
 
 /* Returns the results from entry `offset` of each on. */
@@ -236,27 +337,27 @@ static results results_from(const results *r, size_t offset)
 
 /* Adds the derivatives of the efforts of all dofs to the matrices of their coordinates, the first of which is
  * pass->out. */
-static void efforts(const dyn_scene *scene, hessian_pass *pass, const block_state *x)
+static void put_tensors(const dyn_scene *scene, hessian_pass *pass, const block_state *x)
 {
     const dyn_model *m     = scene->model;
     const results   *first = pass->out;
     const size_t     nv = (size_t)m->nv, n = nv * nv;
     results          out;
-    body_motions(scene, pass->ws, x);
+    motions(scene, pass->ws, x);
     composites(pass);
     for (size_t i = 0; i < m->n_bodies; i++)
         for (size_t k = 0; k < dofs_of(&m->body[i]) && goes_on(scene->deadline, nv); k++) {
             out       = results_from(first, ((size_t)m->body[i].joint.v + k) * n);
             pass->out = &out;
             pass->top = (int)i;
-            effort_pairs(pass, pass->ws->dof[dof_first(m, i) + k].S);
+            pairs_of_effort(pass, pass->ws->dof[dof_first(m, i) + k].S);
         }
     for (size_t v = 0; v < nv; v++) {
         out = results_from(first, v * n);
         clear(pass->ws->unit, nv);
         pass->ws->unit[v] = lane_of(1);
         passive_terms(scene, x->qd, pass->ws->unit, out.qd_qd);
-        free_curvatures(scene, x, pass->ws->unit, &out);
+        free_add_curvatures(scene, x->q, pass->ws->unit, out.q_q, out.qd_qd);
     }
 }
 
@@ -289,11 +390,11 @@ void LANE_NAME(hessian)(const dyn_scene *scene, void *memory, const dyn_hessian 
                                nw ? block_in(io->wrenches, block, 9 * nw) : NULL};
         const results     out  = results_of(io, block, entries);
         hessian_pass      pass = {scene->deadline, m, &ws, &out, scene_has_world_fixed(scene, x.wrenches), DYN_WORLD};
-        clear_results(&pass, entries, io->zeros_are_set);
+        clear_hessians(&pass, entries, io->zeros_are_set);
         set_joint_transforms(m, x.q, ws.XJ);
         if (io->multipliers)
             contract(scene, &pass, &x, block_in(io->multipliers, block, nv));
         else
-            efforts(scene, &pass, &x);
+            put_tensors(scene, &pass, &x);
     }
 }

@@ -10,8 +10,8 @@
  *     J dv = -dID/dq by_q e + M / h dqd + dtau - E dinput,
  *
  * where E are the derivatives of tau by the other inputs. J has the zeros of M. For small steps M / h dominates, so
- * that J is factored as step_tree.h does. In a lane where the factors are not accurate, or where Newton's method does
- * not converge, the step is that of step_implicit.h. */
+ * that J is factored as row_products.h does. In a lane where the factors are not accurate, or where Newton's method
+ * does not converge, the step is that of step_implicit.h. */
 #pragma once
 #include "step_implicit.h"
 

@@ -3,11 +3,10 @@
 #pragma once
 #include "kernels.h"
 #include "dynamics/step.h"
-#include "dynamics/recursion/coordinate_parts.h"
+#include "dynamics/recursion/coordinate_tree.h"
 #include "dynamics/recursion/displacement.h"
 #include "held_derivatives.h"
 #include "row_products.h"
-#include "step_tree.h"
 #include <string.h>
 
 typedef struct step_workspace {
@@ -147,7 +146,7 @@ typedef struct step_group {
     int         body;
     size_t      input, columns; /* the inputs */
     const lane *E;
-    size_t      stride; /* of E */
+    size_t      stride; /* distance of the rows of E */
 } step_group;
 
 /* Lists the rows first to end - 1 of E that are not zero: the coordinates that move the body. The efforts of held

@@ -11,7 +11,7 @@
  * joints of one coordinate are zero.
  *
  * The stages are evaluated first. Then their derivatives are chained for a few columns at a time, a strip, which stays
- * in the first cache with all stages. A strip has the rows of one part of the model (coordinate_parts.h). Its columns
+ * in the first cache with all stages. A strip has the rows of one part of the model (coordinate_tree.h). The columns
  * of dq and dv are those of the unit matrix in the first stage, and of dq also in the second: by q or qd they are
  * nonzero only in the rows of the joints that have these columns, and by the inputs nowhere. So 15 n^3 multiply-adds
  * are left for a part of n coordinates, of 24 n^3. */
@@ -23,7 +23,7 @@ _Static_assert((int)STRIP <= (int)DYN_STEP_STRIP, "a strip must fit in dyn_step_
 
 /* One evaluation of the accelerations. */
 typedef struct rk4_stage {
-    double weight, next;           /* of the rates in the sums; the next stage is at this time, in s */
+    double weight, next;           /* weight of the rates in the sums; s until the next stage */
     lane  *u, *v;                  /* [nv] displacement and velocity */
     lane  *minus_a_q, *minus_a_qd; /* [nv x nv] derivatives of the acceleration, with the opposite sign */
     lane  *a_input;                /* [nv x inputs] */
@@ -175,7 +175,7 @@ typedef enum rk4_block { BY_Q, BY_QD, BY_INPUT } rk4_block;
 /* Neighbouring columns of the derivatives by q, qd or the inputs. */
 typedef struct rk4_strip {
     size_t    first, end; /* rows: the coordinates of a part of the model */
-    rk4_block by;
+    rk4_block block;
     size_t    column, n;          /* the columns, of those by q, qd or the inputs */
     size_t    width;              /* n in whole packs: the stride of the rows */
     size_t    own_first, own_end; /* rows of the joints that have these columns; none by inputs */
@@ -202,7 +202,7 @@ static inline void free_displace_strip(const rk4_chain *c, const rk4_strip *s, s
     const size_t    n  = (size_t)rates->n;
     const step_rows dq = {c->dq + v * s->width, s->width, s->width}, du = {c->du + v * s->width, s->width, s->width};
     clear(dq.at, n * s->width);
-    for (size_t k = 0; s->by == BY_Q && k < n; k++)
+    for (size_t k = 0; s->block == BY_Q && k < n; k++)
         for (size_t i = 0; v + k >= s->column && v + k < s->column + s->n && i < n; i++)
             dq.at[i * s->width + v + k - s->column] = rates->by_q[i][k];
     add_displaced_rows(rates, du, dq);
@@ -218,7 +218,7 @@ static inline void rk4_displace_strip(const step_pass *p, const rk4_chain *c, co
         const size_t first = (size_t)b->joint.v * s->width, n = (size_t)dyn_joint_nv(b->joint.kind) * s->width;
         if (is_free_in(s, b)) memcpy(c->du + first, c->dq + first, n * sizeof *c->du);
     }
-    if (s->by == BY_Q) add_unit(s, c->dq);
+    if (s->block == BY_Q) add_unit(s, c->dq);
     for (const dyn_body *b = m->body; b < end; b++) {
         if (!is_free_in(s, b)) continue;
         displace_free_joint(b, block_in(p->io->q, 0, 0), u, p->stage_q, &rates);
@@ -237,20 +237,24 @@ static inline void free_rate_strip(const rk4_chain *c, const rk4_strip *s, const
     }
 }
 
-/* da = S + M X, where minus_M is -M: for the terms of the joints that have the columns if `own`, or for all. S is da,
- * or zero if `begins`. */
-static inline void add_product(const step_pass *p, const rk4_chain *c, const rk4_strip *s, const lane *minus_M,
-                               const lane *X, bool own, bool begins)
+/* A product M X, with the terms of the joints that have the columns if `own_terms`, or with all. */
+typedef struct rk4_product {
+    const lane *minus_M, *X;
+    bool        own_terms;
+} rk4_product;
+
+/* Adds a product to da, or sets da to the product if `begins`. */
+static inline void add_product(const step_pass *p, const rk4_chain *c, const rk4_strip *s, rk4_product x, bool begins)
 {
-    const size_t      first   = own ? s->own_first : s->first;
+    const size_t      first   = x.own_terms ? s->own_first : s->first;
     lane             *Y       = c->da + s->first * s->width;
     const row_product product = {.deadline = p->scene->deadline,
-                                 .A        = minus_M + s->first * p->nv + first,
+                                 .A        = x.minus_M + s->first * p->nv + first,
                                  .A_row    = p->nv,
                                  .A_term   = 1,
-                                 .X        = X + first * s->width,
+                                 .X        = x.X + first * s->width,
                                  .stride   = s->width,
-                                 .n        = (own ? s->own_end : s->end) - first,
+                                 .n        = (x.own_terms ? s->own_end : s->end) - first,
                                  .S        = begins ? NULL : Y,
                                  .Y        = Y,
                                  .Y_row    = s->width};
@@ -261,15 +265,16 @@ static inline void add_product(const step_pass *p, const rk4_chain *c, const rk4
 static inline void rk4_acceleration_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s, int stage)
 {
     const rk4_stage *to        = &c->stage[stage];
-    const bool       by_inputs = s->by == BY_INPUT;
+    const bool       by_inputs = s->block == BY_INPUT;
     for (size_t i = s->first; by_inputs && i < s->end; i++) {
         lane *da = c->da + i * s->width;
         memcpy(da, to->a_input + i * p->inputs + s->column, s->n * sizeof *da);
         clear(da + s->n, s->width - s->n);
     }
-    if (stage > 0 ? !by_inputs || stage > 1 : s->by == BY_Q)
-        add_product(p, c, s, to->minus_a_q, c->dq, stage < 2, !by_inputs);
-    if (stage > 0 || s->by == BY_QD) add_product(p, c, s, to->minus_a_qd, c->dv, stage < 1, stage < 1);
+    if (stage > 0 ? !by_inputs || stage > 1 : s->block == BY_Q)
+        add_product(p, c, s, (rk4_product){to->minus_a_q, c->dq, stage < 2}, !by_inputs);
+    if (stage > 0 || s->block == BY_QD)
+        add_product(p, c, s, (rk4_product){to->minus_a_qd, c->dv, stage < 1}, stage < 1);
 }
 
 /* Chains one stage: sets da, and replaces du by dq and dv by dk. In the first stage u and du are zero. */
@@ -278,7 +283,7 @@ static inline void rk4_stage_strip(const step_pass *p, const rk4_chain *c, const
     const dyn_model *m = p->scene->model;
     if (stage > 0)
         rk4_displace_strip(p, c, s, c->stage[stage].u);
-    else if (s->by == BY_Q)
+    else if (s->block == BY_Q)
         add_unit(s, c->dq);
     rk4_acceleration_strip(p, c, s, stage);
     for (size_t i = 0; stage > 0 && m->n_quaternions > 0 && i < m->n_bodies; i++)
@@ -295,14 +300,14 @@ static inline void rk4_advance_strip(const rk4_chain *c, const rk4_strip *s, con
         c->dq[e]     = stage->next * dk;
         c->dv[e]     = stage->next * da;
     }
-    if (s->by == BY_QD) add_unit(s, c->dv);
+    if (s->block == BY_QD) add_unit(s, c->dv);
 }
 
 /* Copies the strip to the rows of A or B, of the positions or velocities. */
 static inline void rk4_put_strip(const step_pass *p, const rk4_strip *s, const lane *rows, size_t first)
 {
-    const size_t nv = p->nv, stride = s->by == BY_INPUT ? p->inputs : 2 * nv;
-    lane        *to = s->by == BY_INPUT ? p->B : s->by == BY_QD ? p->A + nv : p->A;
+    const size_t nv = p->nv, stride = s->block == BY_INPUT ? p->inputs : 2 * nv;
+    lane        *to = s->block == BY_INPUT ? p->B : s->block == BY_QD ? p->A + nv : p->A;
     for (size_t i = s->first; i < s->end; i++)
         memcpy(to + (first + i) * stride + s->column, rows + i * s->width, s->n * sizeof *rows);
 }
@@ -314,7 +319,7 @@ static inline void rk4_chain_strip(const step_pass *p, const rk4_chain *c, const
     const double part = p->io->h / 6;
     clear(c->dq + first, end - first), clear(c->dv + first, end - first);
     clear(c->dsum_k + first, end - first), clear(c->dsum_a + first, end - first);
-    if (s->by == BY_QD) add_unit(s, c->dv);
+    if (s->block == BY_QD) add_unit(s, c->dv);
     for (int stage = 0; stage < STAGES && goes_on(p->scene->deadline, p->nv); stage++) {
         rk4_stage_strip(p, c, s, stage);
         rk4_advance_strip(c, s, &c->stage[stage]);
@@ -323,7 +328,7 @@ static inline void rk4_chain_strip(const step_pass *p, const rk4_chain *c, const
         c->dq[e] = part * c->dsum_k[e];
         c->dv[e] = part * c->dsum_a[e];
     }
-    if (s->by == BY_QD) add_unit(s, c->dv);
+    if (s->block == BY_QD) add_unit(s, c->dv);
     rk4_displace_strip(p, c, s, p->u);
     rk4_put_strip(p, s, c->dq, 0);
     rk4_put_strip(p, s, c->dv, p->nv);
@@ -333,7 +338,7 @@ static inline void rk4_chain_strip(const step_pass *p, const rk4_chain *c, const
 static inline void rk4_find_own(const dyn_model *m, rk4_strip *s)
 {
     s->own_first = s->own_end = s->column;
-    for (size_t i = 0; s->by != BY_INPUT && i < m->n_bodies; i++) {
+    for (size_t i = 0; s->block != BY_INPUT && i < m->n_bodies; i++) {
         const dyn_body_joint *joint = &m->body[i].joint;
         const size_t          v = (size_t)joint->v, end = v + (size_t)dyn_joint_nv(joint->kind);
         if (joint->mimic || end <= s->column || v >= s->column + s->n) continue;
@@ -360,9 +365,9 @@ static inline void rk4_matrices(const step_pass *p, const rk4_chain *c)
     for (size_t first = 0, end; first < nv; first = end) {
         end = step_part_end(p, first);
         if (first == 0 && end < nv) clear(p->A, 4 * nv * nv), clear(p->B, 2 * nv * p->inputs);
-        for (rk4_block by = BY_Q; by <= BY_INPUT; by++)
-            rk4_columns(p, c, (rk4_strip){.first = first, .end = end, .by = by}, first, end);
-        rk4_columns(p, c, (rk4_strip){.first = first, .end = end, .by = BY_INPUT}, nv, p->inputs);
+        for (rk4_block block = BY_Q; block <= BY_INPUT; block++)
+            rk4_columns(p, c, (rk4_strip){.first = first, .end = end, .block = block}, first, end);
+        rk4_columns(p, c, (rk4_strip){.first = first, .end = end, .block = BY_INPUT}, nv, p->inputs);
     }
 }
 

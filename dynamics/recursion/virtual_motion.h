@@ -95,3 +95,50 @@ LANE_INLINE void virtual_gather(const virtual_body *V, virtual_body *P, bool wor
     for (int i = 0; world_fixed && i < 3; i++)
         store3(P->Y.m[i], add(load3(P->Y.m[i]), load3(V->Y.m[i])));
 }
+
+/* --- changes of composites with a degree of freedom -------------------------------------------------------------- */
+
+/* Changes of the force of a composite with a dof b, which do not depend on virtual motions: see hessian.c. */
+typedef struct force_changes {
+    wrench F_q, F_qd, t;
+} force_changes;
+
+/* Changes of a composite with a dof b, which depend on virtual motions. */
+typedef struct virtual_changes {
+    wrench P_q;
+    vec3   R_q, R_qd, kappa_q;
+} virtual_changes;
+
+/* B: the composite of this mass; K: the sums of its external wrenches in world axes, NULL: none. */
+LANE_INLINE force_changes force_changes_of(double mass, const spatial_body *B, const world_fixed_wrenches *K,
+                                           const dof *b)
+{
+    force_changes c = {.t = inertia_mul(mass, B->h, B->E, b->S)};
+    c.F_qd = wrench_add(twice_coriolis_mul(B->l, &B->C, b->S.w), inertia_mul(mass, B->h, B->E, b->psi_d_plus_S_d));
+    c.F_q  = wrench_add(twice_coriolis_mul(B->l, &B->C, b->psi_d.w), inertia_mul(mass, B->h, B->E, b->psi_dd));
+    c.F_q  = wrench_add(c.F_q, twist_cross_wrench(b->S, B->f));
+    if (K) c.F_q = wrench_add(c.F_q, world_fixed_mul(K, b->S.w));
+    return c;
+}
+
+/* tr(A) w - A^T w */
+LANE_INLINE vec3 trace_minus_transposed_mul(const mat3 *A, vec3 w)
+{
+    return mat3_sub_mul_transposed(scale(w, A->m[0][0] + A->m[1][1] + A->m[2][2]), A, w);
+}
+
+/* phi: that of the dof b; NULL: zero. */
+LANE_INLINE virtual_changes virtual_changes_of(double mass, const spatial_body *B, const world_fixed_wrenches *K,
+                                               const virtual_body *V, const dof *b, const twist *phi)
+{
+    virtual_changes c = {.P_q = twist_cross_wrench(b->S, virtual_momentum(V)), .kappa_q = vec3_zero()};
+    if (phi) c.P_q = wrench_add(c.P_q, inertia_mul(mass, B->h, B->E, *phi));
+    c.R_q  = phi ? twice_coriolis_mul_transposed(B->l, &B->C, *phi) : vec3_zero();
+    c.R_q  = cross_add(c.R_q, b->S.w, V->R);
+    c.R_q  = sub(c.R_q, twice_coriolis_mul_transposed(V->p, &V->D, b->psi_d));
+    c.R_qd = sub(vec3_zero(), twice_coriolis_mul_transposed(V->p, &V->D, b->S));
+    if (!K) return c;
+    if (phi) c.kappa_q = world_fixed_mul_transposed(K, *phi);
+    c.kappa_q = add(c.kappa_q, trace_minus_transposed_mul(&V->Y, b->S.w));
+    return c;
+}
