@@ -51,6 +51,8 @@ def files(root):
 def cbor(value):
     """Encodes a tree as CBOR (RFC 8949)."""
     def head(major, count):
+        if count >> 64:
+            raise OverflowError(count)
         size = next(i for i in range(5) if i == 0 and count < 24 or i and count < 1 << (8 << (i - 1)))
         return bytes([major << 5 | (23 + size if size else count)]) + (count.to_bytes(1 << (size - 1), "big") if size else b"")
     if value is None or isinstance(value, bool):
@@ -70,7 +72,7 @@ def encode(tree, kind):
     """Returns the bytes of a tree; JSON where the format cannot hold a number of it."""
     try:
         return {"json": lambda t: json.dumps(t).encode(), "cbor": cbor, "msgpack": msgpack_bytes.pack}[kind](tree), MEDIA[kind]
-    except (OverflowError, StopIteration):
+    except OverflowError:
         return json.dumps(tree).encode(), MEDIA["json"]
 
 

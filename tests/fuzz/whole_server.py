@@ -19,7 +19,7 @@ import time
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path.insert(0, os.path.join(ROOT, "tests", "e2e", "support"))
 import harness
-from mutations import Mutator, Request, examples, files
+from mutations import Mutator, examples, files
 
 FOLDER = os.path.join(ROOT, "build", "mutated")
 DEADLINE = 1                      # s, Request-Timeout
@@ -30,7 +30,7 @@ BY_CHANCE = {503, 504}            # statuses that time and memory decide
 ROUND = 500                       # requests between two looks at memory
 GROWTH = 64 << 20                 # bytes by which a server may grow after its first rounds
 NAMES = 6                         # names of models that are put
-SETTINGS = ("--workers", "1", "--log-level", "warning", "--memory", "256M", "--max-body", "64M", "--max-answer", "64M")
+SETTINGS = ("--workers", "1", "--log-sample", "1000000", "--memory", "256M", "--max-body", "64M", "--max-answer", "64M")
 
 
 class Peer:
@@ -107,11 +107,7 @@ class Search:
         contract = json.loads(self.plain.exchange("GET", "/openapi.json", None, {})[2])
         requests = examples(contract)
         self.posted = {path.rpartition("/")[2] for path, item in contract["paths"].items() if "post" in item}
-        self.mutator = Mutator(self.random, requests + files(ROOT) + [Request("GET", "")])
-        self.known = {name: self.plain.exchange("GET", f"/v1/models/{name}", None, {}) for name in self.bundled()}
-
-    def bundled(self):
-        return [model["name"] for model in read(self.plain.exchange("GET", "/v1/models", None, {})[2])["models"]]
+        self.mutator = Mutator(self.random, requests + files(ROOT))
 
     def find(self, kind, request, *answers):
         """Keeps the first request of each kind of finding and path."""
@@ -188,11 +184,11 @@ class Search:
                      {"Content-Type": "application/json", "Request-Timeout": str(DEADLINE)})
 
     def step(self):
-        request, body, media = self.mutator.draw() if self.random.random() > 0.02 else (Request("GET", "/v1/models"), None, None)
+        if self.random.random() < 0.02:
+            return self.ask("GET", self.random.choice(("/v1/models", "/v1/models/m0", "/v1/models/m1/document", "/document")), None, {})
+        request, body, media = self.mutator.draw()
         if request.method == "PUT":
             return self.put(body, media)
-        if request.method == "GET":
-            return self.ask("GET", self.random.choice(("/v1/models", "/v1/models/m0", "/v1/models/m1/document", "/document")), None, {})
         headers = {"Content-Type": media, "Request-Timeout": str(DEADLINE)}
         if self.random.random() < 0.1:
             headers["Accept"] = "application/cbor"
