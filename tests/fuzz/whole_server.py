@@ -102,12 +102,19 @@ def read(body):
 
 class Search:
     def __init__(self, plain, sanitized, seed):
-        self.plain, self.sanitized = Peer(plain), Peer(sanitized)
+        self.programs = plain, sanitized
+        self.start()
         self.random, self.findings, self.statuses, self.operations, self.sent = random.Random(seed), {}, {}, set(), 0
         contract = json.loads(self.plain.exchange("GET", "/openapi.json", None, {})[2])
         requests = examples(contract)
         self.posted = {path.rpartition("/")[2] for path, item in contract["paths"].items() if "post" in item}
         self.mutator = Mutator(self.random, requests + files(ROOT))
+
+    def start(self):
+        self.plain, self.sanitized = map(Peer, self.programs)
+
+    def ended(self):
+        return any(peer.server.process.poll() is not None for peer in (self.plain, self.sanitized))
 
     def find(self, kind, request, *answers):
         """Keeps the first request of each kind of finding and path."""
@@ -137,7 +144,7 @@ class Search:
             except (http.client.BadStatusLine, ConnectionError):
                 sanitized = self.sanitized.exchange(*request)
         except (OSError, http.client.HTTPException) as error:
-            self.find(f"no answer ({type(error).__name__})", request)
+            self.find(f"no answer ({type(error).__name__})", request, *(peer.server.log()[-8000:] for peer in (self.plain, self.sanitized)))
             self.plain.connect()
             self.sanitized.connect()
             return 0, "", b""
@@ -203,19 +210,20 @@ class Search:
         while time.monotonic() < end:
             for _ in range(ROUND):
                 self.step()
-                if time.monotonic() > end or self.plain.server.process.poll() is not None or self.sanitized.server.process.poll() is not None:
+                if time.monotonic() > end or self.ended():
                     break
+            if self.ended():  # both begin anew, with equal models
+                self.stop()
+                self.start()
+                continue
             for name, peer in (("plain", self.plain), ("sanitized", self.sanitized)):
-                if peer.server.process.poll() is not None:
-                    self.find(f"the {name} server has ended", ("", "", b"", {}), peer.server.log()[-8000:])
-                    return
-                if peer.claimed():
-                    self.find(f"the {name} server keeps memory of requests", ("", "", b"", {}), peer.claimed())
+                if left := peer.claimed():
+                    self.find(f"the {name} server keeps memory of requests", ("", "", b"", {}), left)
             sizes.append(self.plain.resident())
-        early = max(sizes[:max(1, len(sizes) // 2)])
+        early = max(sizes[:max(1, len(sizes) // 2)], default=0)
         print(f"{self.sent} requests of {len(self.operations)} operations; resident {early >> 20} MiB in the first half, "
-              f"{max(sizes) >> 20} MiB at most; statuses {dict(sorted(self.statuses.items()))}")
-        if max(sizes) > early + GROWTH:
+              f"{max(sizes, default=0) >> 20} MiB at most; statuses {dict(sorted(self.statuses.items()))}")
+        if max(sizes, default=0) > early + GROWTH:
             self.find("memory grows", ("", "", b"", {}), sizes)
         if seconds >= 60 and self.posted - self.operations:
             self.find(f"operations without a request: {self.posted - self.operations}", ("", "", b"", {}))
