@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""upgrade.py [SECONDS] - upgrades the program, and reloads its settings, under as many requests as the machine gives, and prints
-how many requests were refused or lost.
+"""upgrade.py [SECONDS [BEFORE]] - upgrades the program, and reloads its settings, under as many requests as the machine gives, and
+prints how many requests were refused or lost. BEFORE is the program with which the service begins, such as one of an earlier
+version; the present one takes its place, as a package does it.
 
 One load keeps its connections until the server says that it closes them, another opens one for each request, and a client puts
 models and reads each again. In the first half the service is handed over to a new process (SIGUSR2) every two seconds, in the
 second its settings change (SIGHUP) every half second. The exit status is 1 if a request, a connection or a change was lost."""
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +16,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "e2e", folder) for folder in ("support", "net")]
-from harness import PATIENCE, Server
+import harness
+from harness import PATIENCE, ROOT, Server
 from postgres import await_state
 from samples import pendulum
 from test_handover import QUESTION, Changes, end_all, is_running, mass_of, newest_of, processes_of
@@ -24,7 +27,14 @@ UPGRADE_EVERY, RELOAD_EVERY = 2, 0.5
 LOADS = {"kept connections": ("-w", "50", 24), "a connection for each request": ("-c", 4)}
 
 
-def upgrade(server):
+def install(program, path):
+    """Puts a program in the place of the running one."""
+    shutil.copy(program, path + ".new")
+    os.rename(path + ".new", path)
+
+
+def upgrade(server, path):
+    install(os.path.join(BUILD, "torqued"), path)
     before = server.log().count('"event":"handed-over"')
     os.kill(newest_of(server), signal.SIGUSR2)
     await_state(lambda: server.log().count('"event":"handed-over"') > before, "it is handed over: " + server.log()[-2000:])
@@ -73,12 +83,14 @@ def scene(what, server, folder, seconds, pause, act):
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
     with tempfile.TemporaryDirectory() as folder:
-        config = os.path.join(folder, "settings")
+        config, program = os.path.join(folder, "settings"), os.path.join(folder, "torqued")
         open(config, "w").close()
-        server = Server("--config", config, "--drain", "5", "--log-level", "info", "--log-sample", "100000")
+        install(sys.argv[2] if len(sys.argv) > 2 else os.path.join(BUILD, "torqued"), program)
+        harness.BINARY = program
+        server = Server("--config", config, "--models", os.path.join(ROOT, "models"), "--drain", "5", "--log-level", "info", "--log-sample", "100000")
         try:
             server.client().put("/v1/models/mine", pendulum(1))
-            good = scene("upgrade", server, folder, seconds / 2, UPGRADE_EVERY, lambda _: upgrade(server))
+            good = scene("upgrade", server, folder, seconds / 2, UPGRADE_EVERY, lambda _: upgrade(server, program))
             for process in processes_of(server)[:-1]:
                 await_state(lambda: not is_running(process), f"process {process} ends within {PATIENCE} s")
             good = scene("reload", server, folder, seconds / 2, RELOAD_EVERY, lambda number: reload(server, config, number)) and good
