@@ -299,11 +299,11 @@ overload: $(BUILD)/torqued $(BUILD)/tests/bench/load ## ten times the requests t
 
 .PHONY: greedy upgrade faults
 greedy: $(BUILD)/torqued ## 50 and 500 greedy clients of each kind beside a polite one: who is served, and how soon; SECONDS=10 a scene
-	@BUILD=$(BUILD) $(PYTHON) tests/bench/greedy.py --seconds $(or $(SECONDS),10)
+	@BUILD=$(BUILD) $(PYTHON) tests/drills/greedy.py --seconds $(or $(SECONDS),10)
 upgrade: $(BUILD)/torqued $(BUILD)/tests/bench/load ## new programs and settings under load: how many requests are refused or lost; SECONDS=60 in all
-	@BUILD=$(BUILD) $(PYTHON) tests/bench/upgrade.py $(or $(SECONDS),60)
+	@BUILD=$(BUILD) $(PYTHON) tests/drills/upgrade.py $(or $(SECONDS),60)
 faults: $(BUILD)/torqued ## eleven faults that an operator meets: alert, and what the commands of the runbook show, in build/faults
-	@$(PYTHON) tests/bench/faults.py $(FAULTS)
+	@$(PYTHON) tests/drills/faults.py $(FAULTS)
 
 .PHONY: bench-restart
 bench-restart: $(BUILD)/torqued ## s from the start of a server with a full store until it is ready, by kind of model

@@ -2,7 +2,7 @@
  *
  * Each connection has one request in flight, and stays open until an answer says that the server closes it; another
  * takes its place. The client runs for SECONDS and until as many requests as there are connections have been answered.
- * It uses one thread, epoll, and prepared requests, so that it costs little beside the server. Options:
+ * With one thread, epoll and prepared requests it costs little beside the server. Options:
  *     -t TYPE      media type of the bodies; default application/json
  *     -n REQUESTS  ends after this many answers, if that is before SECONDS
  *     -m BODYFILE  body of additional, heavy requests

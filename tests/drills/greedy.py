@@ -189,7 +189,8 @@ def behave(server, health, seconds, headers):
     while time.monotonic() < end:
         began = time.perf_counter()
         try:
-            statuses[client.request("POST", ASK, LIGHT, headers).status] += 1
+            answer = client.request("POST", ASK, LIGHT, headers)
+            statuses[200 if answer.status == 200 else f"{answer.status} {answer.json()['code']}"] += 1
         except OSError as error:
             statuses[type(error).__name__] += 1
             client.close()

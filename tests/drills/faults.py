@@ -3,9 +3,9 @@
 works, and checks that metrics, log and runbook lead to the cause.
 
 Each fault leaves in build/faults/FAULT/ what an operator has: the pages of /metrics before and after, /readyz, the log, and
-`torqued top --once`. Its row names the alert that Prometheus must raise from the two pages (promtool), what the three commands of the
-alert's section in the runbook must then show, and words that the section must have. What they show is kept as `shown`. The exit
-status is 1 if anything is missing.
+`torqued top --once`. The table FAULTS names the alert that Prometheus must raise from the two pages (promtool), lines that the three
+commands of the alert's section in the runbook must then show, and words that the section must have. The output of the commands is
+kept as `shown`. The exit status is 1 if anything is missing.
 A fault whose means the machine lacks is left out, and named."""
 import contextlib
 import json
