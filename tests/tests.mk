@@ -300,8 +300,8 @@ overload: $(BUILD)/torqued $(BUILD)/tests/bench/load ## ten times the requests t
 .PHONY: greedy upgrade faults
 greedy: $(BUILD)/torqued ## 50 and 500 greedy clients of each kind beside a polite one: who is served, and how soon; SECONDS=10 a scene
 	@BUILD=$(BUILD) $(PYTHON) tests/drills/greedy.py --seconds $(or $(SECONDS),10)
-upgrade: $(BUILD)/torqued $(BUILD)/tests/bench/load ## new programs and settings under load: how many requests are refused or lost; SECONDS=60 in all
-	@BUILD=$(BUILD) $(PYTHON) tests/drills/upgrade.py $(or $(SECONDS),60)
+upgrade: $(BUILD)/torqued $(BUILD)/tests/bench/load ## new programs and settings under load: how many requests are refused or lost; SECONDS=60, BEFORE=program to begin with
+	@BUILD=$(BUILD) $(PYTHON) tests/drills/upgrade.py $(or $(SECONDS),60) $(BEFORE)
 faults: $(BUILD)/torqued ## eleven faults that an operator meets: alert, and what the commands of the runbook show, in build/faults
 	@$(PYTHON) tests/drills/faults.py $(FAULTS)
 

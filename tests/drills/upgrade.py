@@ -4,8 +4,9 @@ prints how many requests were refused or lost. BEFORE is the program with which 
 version; the present one takes its place, as a package does it.
 
 One load keeps its connections until the server says that it closes them, another opens one for each request, and a client puts
-models and reads each again. In the first half the service is handed over to a new process (SIGUSR2) every two seconds, in the
-second its settings change (SIGHUP) every half second. The exit status is 1 if a request, a connection or a change was lost."""
+models and reads each again. The service has a folder as its store, and then a database, which the old and the new program use side
+by side. In the first half of each the service is handed over to a new process (SIGUSR2) every two seconds, in the second its
+settings change (SIGHUP) every half second. The exit status is 1 if a request, a connection or a change was lost."""
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "e2e", folder) for folder in ("support", "net")]
 import harness
+import postgres
 from harness import PATIENCE, ROOT, Server
 from postgres import await_state
 from samples import pendulum
@@ -80,23 +82,37 @@ def scene(what, server, folder, seconds, pause, act):
     return good
 
 
-def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
+def drill(store, name, seconds):
+    """Upgrades and reloads a service with that store. Returns True if nothing was lost."""
     with tempfile.TemporaryDirectory() as folder:
         config, program = os.path.join(folder, "settings"), os.path.join(folder, "torqued")
         open(config, "w").close()
         install(sys.argv[2] if len(sys.argv) > 2 else os.path.join(BUILD, "torqued"), program)
         harness.BINARY = program
-        server = Server("--config", config, "--models", os.path.join(ROOT, "models"), "--drain", "5", "--log-level", "info", "--log-sample", "100000")
+        server = Server("--config", config, "--models", os.path.join(ROOT, "models"), "--store", store, "--drain", "5", "--log-level", "info",
+                        "--log-sample", "100000")
         try:
             server.client().put("/v1/models/mine", pendulum(1))
-            good = scene("upgrade", server, folder, seconds / 2, UPGRADE_EVERY, lambda _: upgrade(server, program))
+            good = scene(f"upgrade, {name}", server, folder, seconds / 2, UPGRADE_EVERY, lambda _: upgrade(server, program))
             for process in processes_of(server)[:-1]:
                 await_state(lambda: not is_running(process), f"process {process} ends within {PATIENCE} s")
-            good = scene("reload", server, folder, seconds / 2, RELOAD_EVERY, lambda number: reload(server, config, number)) and good
+            return scene(f"reload, {name}", server, folder, seconds / 2, RELOAD_EVERY, lambda number: reload(server, config, number)) and good
         finally:
             end_all(server)
-    return 0 if good else 1
+
+
+def main():
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
+    good = drill("store", "a folder", seconds / 2)
+    if not postgres.available():
+        print("a database: left out, this machine lacks PostgreSQL")
+        return 0 if good else 1
+    base = postgres.Postgres()
+    try:
+        subprocess.run([os.path.join(BUILD, "torqued"), "store", "migrate", "--store", base.url()], check=True, capture_output=True)
+        return 0 if drill(base.url(), "a database", seconds / 2) and good else 1
+    finally:
+        base.close()
 
 
 if __name__ == "__main__":
