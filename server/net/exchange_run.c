@@ -103,7 +103,7 @@ typedef struct inline_run {
     double        at_half; /* s, processor time of the thread then; 0: not read */
 } inline_run;
 
-/* Admits a request to this thread whose fields show that it takes longer than was estimated. */
+/* True if a request that looks longer than estimated once it is decoded may still run on this thread, a loop's. */
 static bool is_short(void *arg, double seconds)
 {
     const inline_run *run = arg;

@@ -39,10 +39,13 @@ bool api_admit_decoded(const api_plan *plan)
     api_call           *call     = plan->query->call;
     const api_deadline *deadline = plan->query->input->deadline;
     if (!deadline || !deadline->scheduler || !deadline->scheduler->admit || call->estimated <= 0) return true;
-    double factor  = fmax(call->expected / call->estimated, least_factor); /* the correction of the first estimate */
-    double seconds = decoded_seconds(plan) * factor;
-    if (seconds <= TOLERATED * call->expected) return true;
-    call->expected = seconds;
-    call->deferred = !deadline->scheduler->admit(deadline->scheduler->arg, seconds);
+    double estimated = decoded_seconds(plan);
+    double seconds   = fmax(api_cost_feedback_apply(&call->api->cost_feedback, call->operation_number,
+                                                    api_media_format(call->media), estimated),
+                            least_factor * estimated);
+    if (seconds <= TOLERATED * call->expected) return true; /* so it is when a worker asks again */
+    call->estimated = estimated;
+    call->expected  = seconds;
+    call->deferred  = !deadline->scheduler->admit(deadline->scheduler->arg, seconds);
     return !call->deferred;
 }
