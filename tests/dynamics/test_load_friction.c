@@ -299,7 +299,7 @@ static bool count_down(const void *arg)
 }
 
 /* Sets up the problem of AT_REST joints of a robot with the mass matrix M = D + c 1 1^T. Returns the result. */
-static bool set_up(countdown *c, dyn_friction_rows *r, double *room, const double *M, const double *qdd)
+static bool set_up_rows(countdown *c, dyn_friction_rows *r, double *room, const double *M, const double *qdd)
 {
     const dyn_friction_state state = {.nv = AT_REST, .W = 1, .deadline = {count_down, c}};
     *r                             = dyn_friction_rows_lay_out(AT_REST, AT_REST, room);
@@ -330,7 +330,7 @@ static void test_joints_at_rest_are_set_up_under_a_deadline(void **state)
             M[i * AT_REST + j] = c;
         M[i * AT_REST + i] += d[i];
     }
-    assert_true(set_up(&limit, &r, room, M, qdd));
+    assert_true(set_up_rows(&limit, &r, room, M, qdd));
     for (size_t i = 0; i < AT_REST; i++)
         for (size_t j = 0; j < AT_REST; j++) {
             const double exact = (i == j ? 1 / d[i] : 0) - c / (d[i] * d[j] * (1 + c * sum));
@@ -339,7 +339,7 @@ static void test_joints_at_rest_are_set_up_under_a_deadline(void **state)
     const size_t asked = limit.asked;
     assert_true(asked >= 3 * (size_t)AT_REST * AT_REST * AT_REST / 2 >> 21);
     for (limit.most = 0; limit.most < asked; limit.most++)
-        assert_false(set_up(&limit, &r, room, M, qdd));
+        assert_false(set_up_rows(&limit, &r, room, M, qdd));
     free(room);
     free(M);
 }
