@@ -109,7 +109,7 @@ class Mutator:
     def value(self, old):
         """Returns another value for `old`, mostly of its type."""
         if self.random.random() < 0.12:
-            return self.random.choice(VALUES)
+            return copy.deepcopy(self.random.choice(VALUES))
         if isinstance(old, bool):
             return not old
         if isinstance(old, (int, float)):
@@ -128,7 +128,7 @@ class Mutator:
         if choice == 1:
             return old + old[:max(i, 1)]
         if choice == 2:
-            return [old] * self.random.choice((1, 2, 3, 9, 17))
+            return [copy.deepcopy(old) for _ in range(self.random.choice((1, 2, 3, 9, 17)))]
         if choice == 3:
             return old[:i] + old[i + 1:]
         return [self.value(entry) for entry in old]
