@@ -172,7 +172,8 @@ static bool report_value(api_mjcf *m, const api_mjcf_joint *joint, const char *w
 
 static bool report_range(api_mjcf *m, const api_mjcf_joint *joint)
 {
-    if (joint->type == API_MJCF_FREE || !api_mjcf_has(m, &joint->item, "range") || m->option.no_limits) return true;
+    if (joint->type == API_MJCF_FREE || joint->pinned || !api_mjcf_has(m, &joint->item, "range") || m->option.no_limits)
+        return true;
     return api_xml_report(&m->xml, joint->element, "warning", "not-held",
                           "range of joint \"%.*s\" is not part of the model: limits are for joints with one coordinate",
                           api_text_shown(joint->name), joint->name);
