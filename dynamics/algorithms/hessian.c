@@ -204,8 +204,22 @@ static void free_curvatures(const dyn_scene *scene, const block_state *x, const 
     }
 }
 
-/* Adds the second derivatives of friction. Smooth friction and Stribeck friction have them; springs and dampers of
- * joints with one coordinate are linear. */
+/* Adds the second derivatives of springs and dampers of joints with one coordinate, which are polynomials. */
+static void spring_curvatures(const dyn_scene *scene, const block_state *x, const lane *multipliers, const results *out)
+{
+    const dyn_model *m = scene->model;
+    for (size_t i = m->floating; (scene->terms & DYN_SPRINGS) && i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (!b->joint.has_polynomial_spring) continue;
+        const spring_slopes c    = joint_spring_curvatures(b, x->q, x->qd);
+        const size_t        e    = (size_t)b->joint.v * (size_t)(m->nv + 1);
+        const double        cube = b->joint.ratio * b->joint.ratio * b->joint.ratio;
+        if (out->q_q) out->q_q[e] += cube * multipliers[b->joint.v] * c.by_s;
+        if (out->qd_qd) out->qd_qd[e] += cube * multipliers[b->joint.v] * c.by_sd;
+    }
+}
+
+/* Adds the second derivatives of friction: smooth friction and Stribeck friction have them. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *multipliers, lane *qd_qd)
 {
     const dyn_model *m = scene->model;
@@ -246,6 +260,7 @@ static void contract(const dyn_scene *scene, const workspace *ws, block_state x,
     if (pass.world_fixed) virtual_externals(scene, x.wrenches, ws->body, ws->virtual_motion);
     pairs(&pass);
     passive_terms(scene, x.qd, multipliers, out->qd_qd);
+    spring_curvatures(scene, &x, multipliers, out);
     free_curvatures(scene, &x, multipliers, out);
 }
 

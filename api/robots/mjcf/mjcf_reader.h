@@ -273,8 +273,9 @@ bool api_mjcf_has(const api_mjcf *m, const api_mjcf_item *item, const char *attr
 /* Fails for a figure, made of several of the file, that is beyond the range of numbers. */
 bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value);
 
-/* Reads the coefficients of a polynomial, "damping" or "stiffness": *linear is the first. Reports the others, which a
- * model cannot hold. */
+/* Reads the coefficients of the powers of a polynomial, "damping" or "stiffness": one to three, the others are 0. */
+bool api_mjcf_polynomial(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double c[3]);
+/* Reads them where a model holds the first alone, *linear, and reports the others. */
 bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *linear);
 
 /* Reads <compiler> and <option>. */
