@@ -197,6 +197,12 @@ static bool parse_limit(const char *text, client *c)
     return c->models != NULL;
 }
 
+/* True if a word that stands where another is expected may be a token, which must not be repeated in a message. */
+static bool may_be_token(const char *word)
+{
+    return word && (strstr(word, SRV_TOKEN_PREFIX) || (strlen(word) >= SRV_TOKEN_HASH && !strchr(word, ':')));
+}
+
 /* Reads a line. Returns NULL, or the text of what was expected; then `*bad` is the field that is wrong. */
 static const char *parse_line(char *line, client *c, const char **bad)
 {
@@ -258,7 +264,12 @@ static bool read_line(srv_clients *clients, char *line, size_t number, char *err
     const char *bad, *start = line + strspn(line, " \t\r\n");
     if (*start == '\0' || *start == '#') return true;
     const char *expected = parse_line(line, &c, &bad);
-    if (expected)
+    if (expected && may_be_token(bad))
+        snprintf(error, error_size,
+                 "line %zu has a token itself, or another long word; it needs %s: the line that `torqued token` prints "
+                 "to standard output",
+                 number, expected);
+    else if (expected)
         snprintf(error, error_size, "line %zu has \"%.80s\" where it needs %s", number, bad ? bad : "", expected);
     else if (has_credential(clients, &c))
         snprintf(error, error_size, "line %zu (%s) has the credential of an earlier line", number, c.name);

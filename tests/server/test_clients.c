@@ -43,6 +43,7 @@ static void assert_refused(const char *text, const char *reason)
 {
     srv_clients *clients = read_text(text);
     if (clients || !strstr(error, reason)) fail_msg("%s: %s", text, clients ? "accepted" : error);
+    assert_null(strstr(error, "torqued_" ABC)); /* a secret */
 }
 
 static void test_a_file(void **state)
@@ -91,6 +92,11 @@ static void test_refusals(void **state)
     assert_refused("a admin uid:root", "where it needs sha256:");
     assert_refused("a admin uid:4294967295", "where it needs sha256:");
     assert_refused("a admin token", "where it needs sha256:");
+    assert_refused("a admin torqued_" ABC, "line 1 has a token itself");
+    assert_refused("a torqued_" ABC, "line 1 has a token itself");
+    assert_refused("torqued_" ABC, "line 1 has a token itself");
+    assert_refused("a admin sha256:torqued_" ABC, "line 1 has a token itself");
+    assert_refused("a admin 0123456789abcdefghijklmnopqrstuv", "line 1 has a token itself");
     assert_refused("a admin sha256:" ABC " expires=2033-02-30T00:00:00Z", "where it needs expires=");
     assert_refused("a admin sha256:" ABC " expires=2033-02-28", "where it needs expires=");
     assert_refused("a admin sha256:" ABC " models=", "where it needs expires=");

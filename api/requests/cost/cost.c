@@ -102,6 +102,12 @@ static size_t feedback_index(const api_call *call)
     return i < API_COST_OPERATIONS ? i : API_COST_OPERATIONS - 1;
 }
 
+double api_correct_cost(const api_call *call, double estimated)
+{
+    return api_cost_feedback_apply(&call->api->cost_feedback, feedback_index(call), api_media_format(call->media),
+                                   estimated);
+}
+
 double api_estimate_cost(api_call *call, const char *body, size_t length)
 {
     const api_coded        coded       = {call->body_coding, body, length, NULL};
@@ -117,8 +123,7 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
     if (!call->wants_body || call->method != API_POST) return seconds;
     call->estimated       = seconds + operation_cost(call, &input);
     double least          = call->operation ? call->operation->least_seconds : 0;
-    double expected       = api_cost_feedback_apply(&call->api->cost_feedback, feedback_index(call),
-                                                    api_media_format(call->media), call->estimated);
+    double expected       = api_correct_cost(call, call->estimated);
     return call->expected = expected > least ? expected : least;
 }
 

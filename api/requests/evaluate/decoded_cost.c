@@ -1,5 +1,6 @@
 /* decoded_cost.c - see decoded_cost.h. */
 #include "decoded_cost.h"
+#include "api/requests/cost/cost.h"
 #include "api/requests/fields/operation.h"
 #include "api/base/work/deadline.h"
 #include <math.h>
@@ -39,10 +40,11 @@ bool api_admit_decoded(const api_plan *plan)
     api_call           *call     = plan->query->call;
     const api_deadline *deadline = plan->query->input->deadline;
     if (!deadline || !deadline->scheduler || !deadline->scheduler->admit || call->estimated <= 0) return true;
-    double factor  = fmax(call->expected / call->estimated, least_factor); /* the correction of the first estimate */
-    double seconds = decoded_seconds(plan) * factor;
-    if (seconds <= TOLERATED * call->expected) return true;
-    call->expected = seconds;
+    double estimated = decoded_seconds(plan);
+    double seconds   = fmax(api_correct_cost(call, estimated), least_factor * estimated);
+    if (seconds <= TOLERATED * call->expected) return true; /* so it is when a worker asks again */
+    call->estimated = estimated;
+    call->expected  = seconds;
     call->deferred = !deadline->scheduler->admit(deadline->scheduler->arg, seconds);
     return !call->deferred;
 }

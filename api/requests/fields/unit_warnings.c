@@ -2,6 +2,7 @@
  * unit_warnings.h. */
 #include "unit_warnings.h"
 #include "api/codec/number.h"
+#include "api/robots/document/document_entry.h"
 #include "fields.h"
 #include <math.h>
 #include <stdio.h>
@@ -29,15 +30,15 @@ struct api_unit_warnings {
 /* A coordinate whose values are checked. */
 typedef struct suspect {
     const api_joint_name *joint;
-    size_t                position;
+    size_t                position, place; /* in q of the model, and in a row of the request */
     bool                  told;
 } suspect;
 
 typedef struct search {
     api_query *q;
-    size_t     n, nq;
+    size_t     n, width; /* number of suspects; numbers of a row */
     suspect   *suspects; /* [n] */
-    double    *numbers;  /* [nq] one row of the request */
+    double    *numbers;  /* [width] one row of the request */
 } search;
 
 static bool add_warning(api_query *q, const api_place *at, const char *code, const char *text)
@@ -63,10 +64,19 @@ static bool is_suspect(const api_joint_name *joint)
     return !joint->leader && (slides || joint->type == dyn_joint_types[DYN_REVOLUTE].name);
 }
 
+/* Returns the index, within a row of the request, of a position coordinate of the model. */
+static size_t place_of(const api_query *q, size_t position)
+{
+    size_t i = position;
+    for (size_t j = 0; q->order_q && j < q->model->nq; j++)
+        if ((size_t)q->order_q[j] == position) i = j;
+    return i;
+}
+
 static bool list_suspects(search *s)
 {
     const api_model *m = s->q->model;
-    s->nq              = m->nq;
+    s->width           = m->nq;
     s->suspects        = api_take(s->q->pool, m->n_joints * sizeof *s->suspects);
     s->numbers         = api_take(s->q->pool, m->nq * sizeof *s->numbers);
     if (!s->suspects || !s->numbers) return false;
@@ -74,7 +84,8 @@ static bool list_suspects(search *s)
         const api_joint_name *joint    = &m->joints[i];
         int                   position = api_first_position(m, &m->dyn->body[joint->body]);
         if (position < 0 || !is_suspect(joint)) continue;
-        s->suspects[s->n++] = (suspect){.joint = joint, .position = (size_t)position};
+        s->suspects[s->n++] =
+            (suspect){.joint = joint, .position = (size_t)position, .place = place_of(s->q, (size_t)position)};
     }
     return true;
 }
@@ -97,15 +108,6 @@ static bool warn(search *s, suspect *it, double x, const api_place *at)
         snprintf(text, sizeof text, "%.64s at %s m: lengths are in metres", it->joint->name, API_NUMBER_TEXT(x));
     it->told = true;
     return add_warning(s->q, at, SUSPICIOUS, text);
-}
-
-/* Returns the index, within a row of the request, of a position coordinate of the model. */
-static size_t place_of(const api_query *q, size_t position)
-{
-    size_t i = position;
-    for (size_t j = 0; q->order_q && j < q->model->nq; j++)
-        if ((size_t)q->order_q[j] == position) i = j;
-    return i;
 }
 
 /* Returns false if all numbers are within the smaller of both limits, and so none is suspicious. */
@@ -132,14 +134,13 @@ static bool has_large_rows(const api_node *packed, size_t count)
 /* Checks one row, whose numbers begin at number `first` of a packed array. `at` is the place of the row. */
 static bool look_at_row(search *s, const api_node *packed, size_t first, const api_place *at)
 {
-    api_node_numbers(packed, first, s->nq, s->numbers);
-    if (!has_large(s->numbers, s->nq)) return true;
+    api_node_numbers(packed, first, s->width, s->numbers);
+    if (!has_large(s->numbers, s->width)) return true;
     for (size_t i = 0; i < s->n; i++) {
-        suspect *it    = &s->suspects[i];
-        size_t   place = place_of(s->q, it->position);
-        if (it->told || !is_suspicious(it->joint, s->numbers[place])) continue;
-        api_place entry = api_place_index(at, place);
-        if (!warn(s, it, s->numbers[place], &entry)) return false;
+        suspect *it = &s->suspects[i];
+        if (it->told || !is_suspicious(it->joint, s->numbers[it->place])) continue;
+        api_place entry = api_place_index(at, it->place);
+        if (!warn(s, it, s->numbers[it->place], &entry)) return false;
     }
     return true;
 }
@@ -149,14 +150,14 @@ static bool look_at_row(search *s, const api_node *packed, size_t first, const a
 static bool look_at_rows(search *s, const api_node *value, const api_place *at)
 {
     size_t extent[API_PACKED_RANK] = {0}, rank = api_node_packed(value, extent), rows = 1;
-    if (rank == 0 || extent[rank - 1] != s->nq) return true;
+    if (rank == 0 || extent[rank - 1] != s->width) return true;
     for (size_t i = 0; i + 1 < rank; i++)
         rows *= extent[i];
-    if (!has_large_rows(value, rows * s->nq)) return true;
+    if (!has_large_rows(value, rows * s->width)) return true;
     for (size_t row = 0; row < rows; row++) {
         size_t    inner = rank == 3 ? extent[1] : 1;
         api_place outer = api_place_index(at, row / inner), point = api_place_index(&outer, row % inner);
-        if (!look_at_row(s, value, row * s->nq, rank == 1 ? at : rank == 2 ? &outer : &point)) return false;
+        if (!look_at_row(s, value, row * s->width, rank == 1 ? at : rank == 2 ? &outer : &point)) return false;
     }
     return true;
 }
@@ -180,9 +181,63 @@ static bool look_at_field(search *s, api_field field)
     if (!value) return true;
     if (api_node_is(value, API_NUMBER)) { /* a model with one coordinate may have a number in place of an array */
         double x = api_node_number(value);
-        return s->nq != 1 || s->n != 1 || !is_suspicious(s->suspects->joint, x) || warn(s, s->suspects, x, &at);
+        return s->width != 1 || s->n != 1 || !is_suspicious(s->suspects->joint, x) || warn(s, s->suspects, x, &at);
     }
     return api_node_is(value, API_OBJECT) ? look_at_names(s, value, &at) : look_at_rows(s, value, &at);
+}
+
+/* Checks positions over time: an array of them, or an object with some of the keys of a signal. */
+static bool look_at_signal(search *s, const api_node *signal, const api_place *at)
+{
+    static const char *const keys[] = {"values", "control_points", "offset", "amplitude"};
+    if (!signal || !api_node_is(signal, API_OBJECT)) return !signal || look_at_rows(s, signal, at);
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        const api_node *value = api_node_get(signal, keys[k]);
+        const api_place place = api_place_key(at, keys[k]);
+        if (value && !look_at_rows(s, value, &place)) return false;
+    }
+    return true;
+}
+
+/* Checks the reference of a controller. Joints with a quaternion have other coordinates there. */
+static bool look_at_reference(search *s)
+{
+    const api_node *input = s->q->field[API_INPUT];
+    const api_place up = api_place_key(NULL, "input"), at = api_place_key(&up, "reference");
+    if (!api_node_is(input, API_OBJECT) || s->q->model->nq != s->q->model->nv) return true;
+    return look_at_signal(s, api_node_get(input, "reference"), &at);
+}
+
+/* Leaves among the suspects those that `coordinates` names, each at its place there. */
+static bool choose_suspects(search *s, const api_node *coordinates)
+{
+    size_t n = 0, length = 0;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < api_node_size(coordinates); k++) {
+            api_node item;
+            if (!api_node_item(coordinates, k, &item)) return false;
+            const char *name = api_node_is(&item, API_STRING) ? api_node_string(&item, &length) : NULL;
+            if (!name || strlen(s->suspects[i].joint->name) != length ||
+                memcmp(name, s->suspects[i].joint->name, length) != 0)
+                continue;
+            suspect chosen   = s->suspects[i];
+            chosen.place     = k;
+            s->suspects[n++] = chosen;
+            break;
+        }
+    s->n     = n;
+    s->width = api_node_size(coordinates);
+    return true;
+}
+
+/* Checks the motion of prescribed coordinates, which is the last look at the suspects. */
+static bool look_at_prescribed(search *s)
+{
+    const api_node *prescribed = s->q->field[API_PRESCRIBED], *coordinates;
+    const api_place up = api_place_key(NULL, "prescribed"), at = api_place_key(&up, "motion");
+    if (!api_node_is(prescribed, API_OBJECT) || !(coordinates = api_node_get(prescribed, "coordinates"))) return true;
+    if (!api_node_is(coordinates, API_ARRAY) || api_node_size(coordinates) > s->q->model->nq) return true;
+    return choose_suspects(s, coordinates) && look_at_signal(s, api_node_get(prescribed, "motion"), &at);
 }
 
 /* Checks the positions of locked joints, which the reduced model does not have. */
@@ -256,6 +311,19 @@ static bool look_at_additions(api_query *q, const addition *a)
     return true;
 }
 
+/* Checks gravity, or that of the first row. */
+static bool look_at_gravity(api_query *q)
+{
+    const api_node *value                   = q->field[API_GRAVITY];
+    api_place       at                      = api_place_key(NULL, "gravity");
+    size_t          extent[API_PACKED_RANK] = {0}, rank = value ? api_node_packed(value, extent) : 0;
+    double          g[3];
+    if (rank == 0 || rank > 2 || extent[rank - 1] != 3 || extent[0] == 0) return true;
+    api_node_numbers(value, 0, 3, g);
+    if (!(hypot(hypot(g[0], g[1]), g[2]) > API_SUSPICIOUS_GRAVITY)) return true;
+    return add_warning(q, &at, SUSPICIOUS, "gravity of more than 100 m/s^2: lengths are in metres");
+}
+
 /* --- the whole --------------------------------------------------------------------------------------------------- */
 
 bool api_unit_warnings_find(api_query *q)
@@ -264,7 +332,8 @@ bool api_unit_warnings_find(api_query *q)
 
     search s = {.q = q};
     return list_suspects(&s) && look_at_field(&s, API_Q) && look_at_field(&s, API_CONTROL_POINTS) &&
-           look_at_locked(&s) && look_at_additions(q, &payload) && look_at_additions(q, &wrench);
+           look_at_reference(&s) && look_at_locked(&s) && look_at_prescribed(&s) && look_at_additions(q, &payload) &&
+           look_at_additions(q, &wrench) && look_at_gravity(q);
 }
 
 void api_unit_warnings_emit(const api_query *q, api_emit *to)

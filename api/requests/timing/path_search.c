@@ -57,11 +57,33 @@ static const char *joint_of_row(const api_path_search_of *p, size_t row)
     return p->o->limits.list.owner[p->o->limits.owner[row]].name;
 }
 
+/* Returns the first row that is exceeded at rest at a place; the number of rows: there is none. */
+static size_t exceeded_at_rest(const dyn_timing *t, size_t place)
+{
+    size_t row = 0;
+    while (row < t->rows && t->row[place * t->rows + row].r >= 0)
+        row++;
+    return row;
+}
+
+/* The cause of most contradictions: at an end of the path, where it must rest, the robot cannot hold itself. */
+static bool fail_at_rest(const api_path_search_of *p, size_t place, size_t row)
+{
+    return api_fail_state(p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
+                          "at s = %.6g, an end of the path, the robot cannot stand still within the limit of %s of "
+                          "%.64s",
+                          p->s[place], api_limit_names[limit_of_row(p, row)->kind], joint_of_row(p, row));
+}
+
 static bool fail_infeasible(const api_path_search_of *p)
 {
-    const dyn_timing *t   = &p->timing;
-    const size_t      one = t->conflict[0] == DYN_TIMING_LATER, place = t->conflict_place[one], row = t->conflict[one];
-    const size_t      other = t->conflict[!one];
+    const dyn_timing *t     = &p->timing;
+    const size_t      last  = dyn_timing_places(t) - 1;
+    const size_t      first = exceeded_at_rest(t, 0), at_end = exceeded_at_rest(t, last);
+    if (first < t->rows) return fail_at_rest(p, 0, first);
+    if (at_end < t->rows) return fail_at_rest(p, last, at_end);
+    const size_t one = t->conflict[0] == DYN_TIMING_LATER, place = t->conflict_place[one], row = t->conflict[one];
+    const size_t other = t->conflict[!one];
     if (other == DYN_TIMING_LATER)
         return api_fail_state(
             p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
@@ -103,7 +125,9 @@ static bool fail_times(const api_path_search_of *p)
     while (isfinite(p->time[n]))
         n++;
     return api_fail_state(p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + n,
-                          "at s = %.6g the limits let the robot stand still, but not move on", p->s[n]);
+                          "at s = %.6g the limits let the robot stand still, but not move on%s", p->s[n],
+                          p->e->query->samples == 2 ? ": between 2 samples there is no place to move at; take more"
+                                                    : "");
 }
 
 /* Sharp Coulomb friction jumps where a joint turns back, and no torque rate is large enough. */

@@ -29,7 +29,10 @@ static bool read_gravity(const api_entry *root, double gravity[3])
         return api_entry_set_canonical(root, "gravity", twin) &&
                api_entry_report(root, "gravity", "info", "assumed", "no gravity given: [0,0,-9.81] m/s^2");
     }
-    return api_entry_vector(root, "gravity", API_REQUIRED, gravity, 3);
+    return api_entry_vector(root, "gravity", API_REQUIRED, gravity, 3) &&
+           (!(dyn_norm(gravity) > API_SUSPICIOUS_GRAVITY) ||
+            api_entry_report(root, "gravity", "warning", "suspicious",
+                             "gravity of more than %g m/s^2: lengths are in metres", API_SUSPICIOUS_GRAVITY));
 }
 
 static bool read_acceptance(const api_entry *root, api_document *document)

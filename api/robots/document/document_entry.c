@@ -298,7 +298,7 @@ bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index
 static bool review_angle(const api_entry *entry, const char *key, size_t index, double angle)
 {
     api_entry place = api_entry_location(entry, key, index);
-    return !(fabs(angle) > 7) ||
+    return !(fabs(angle) > API_SUSPICIOUS_ANGLE) ||
            api_entry_report(&place, NULL, "warning", "suspicious", "%s rad is more than a turn: angles are in radians",
                             API_NUMBER_TEXT(angle));
 }

@@ -10,6 +10,9 @@
 #include "api/base/memory/arena.h"
 #include "api/codec/json.h"
 
+#define API_SUSPICIOUS_ANGLE   7.0   /* rad, clearly more than a turn: usually degrees */
+#define API_SUSPICIOUS_GRAVITY 100.0 /* m/s^2, beyond that of any planet: usually mm/s^2 */
+
 typedef struct api_reader {
     api_arena   *arena; /* owns the texts and arrays that reading returns */
     api_problem *problem;

@@ -53,7 +53,7 @@ bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X)
     if (!api_xml_content_numbers(&sdf->xml, pose, v, 6)) return false;
     for (int i = 3; degrees % 2 == 1 && i < 6; i++)
         v[i] *= M_PI / 180;
-    if (!check_sdf_angles(sdf, pose, v + 3)) return false;
+    if (!check_sdf_angles(sdf, pose, v + 3) || !api_xml_review_angles(&sdf->xml, pose, "<pose>", v + 3)) return false;
     *X = dyn_pose_rpy(v, v + 3);
     return true;
 }

@@ -50,7 +50,9 @@ static bool weigh_collision(api_urdf *urdf, const xmlNode *element, dyn_inertia 
     api_collision  c        = {.element = element, .scale = {1, 1, 1}, .density = urdf->options->density};
     double         xyz[3], rpy[3];
     if (!geometry) return api_xml_fail(&urdf->xml, element, API_MISSING_FIELD, "the collision has no <geometry>");
-    if (!api_urdf_read_origin(urdf, element, xyz, rpy) || !api_urdf_read_geometry(urdf, geometry, &c)) return false;
+    if (!api_urdf_read_origin(urdf, element, xyz, rpy) || !api_urdf_read_geometry(urdf, geometry, &c) ||
+        !api_xml_review_angles(&urdf->xml, element, "rpy of <origin>", rpy))
+        return false;
     c.X = dyn_pose_rpy(xyz, rpy);
     return api_xml_add_collision(&urdf->xml, urdf->source, &c, sum);
 }

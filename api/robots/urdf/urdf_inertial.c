@@ -79,6 +79,7 @@ bool api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *documen
     double         mass = 0, com[3], rpy[3], about_com[6] = {0};
     if (!inertial) return urdf->options->inertia != API_URDF_COLLISION || write_collisions(urdf, link, document_link);
     if (!read_mass(urdf, inertial, &mass) || !api_urdf_read_origin(urdf, inertial, com, rpy) ||
+        !api_xml_review_angles(&urdf->xml, inertial, "rpy of <origin>", rpy) ||
         !read_tensor(urdf, inertial, about_com) || !turn_tensor(urdf, inertial, rpy, about_com))
         return false;
     return write_inertial_fields(urdf, document_link, mass, com, about_com);

@@ -239,6 +239,16 @@ bool api_xml_content_numbers(api_xml_reader *reader, const xmlNode *element, dou
            check_count(reader, element, "content", &span);
 }
 
+bool api_xml_review_angles(api_xml_reader *reader, const xmlNode *element, const char *what, const double angle[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        if (fabs(angle[i]) > API_SUSPICIOUS_ANGLE)
+            return api_xml_report(reader, element, "warning", "suspicious",
+                                  "%s: %s rad is more than a turn: angles are in radians", what,
+                                  API_NUMBER_TEXT(angle[i]));
+    return true;
+}
+
 /* --- the document ------------------------------------------------------------------------------------------------- */
 
 bool api_xml_set_field(api_xml_reader *reader, json_t *object, const char *key, json_t *value)

@@ -58,6 +58,11 @@ bool api_xml_content_text(api_xml_reader *reader, const xmlNode *element, const 
 /* Sets a field of a JSON object. Takes over the reference to `value`, which may be NULL when memory is short. */
 bool api_xml_set_field(api_xml_reader *reader, json_t *object, const char *key, json_t *value);
 
+/* Reports the first of three angles that is clearly more than a turn (7 rad): such values are usually degrees. `what`
+ * names them: "rpy of <origin>". For angles that the document does not hold as they are; the document reviews its own.
+ */
+bool api_xml_review_angles(api_xml_reader *reader, const xmlNode *element, const char *what, const double angle[3]);
+
 /* Set a field of a JSON object to a number or to an array of n numbers. A number that is not finite, which comes from
  * an overflow in the reader, is refused as `non-finite`. */
 bool api_xml_set_number(api_xml_reader *reader, json_t *object, const char *key, double value);

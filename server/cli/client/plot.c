@@ -99,7 +99,22 @@ static bool add_part(void *arg, const cli_batch *part)
     return cli_batch_append(arg, part);
 }
 
-/* Checks that the answer has something to draw, and notes what is left out. */
+/* Returns the first word of --show that is no array of the answer; NULL: each is one. */
+static const char *missing_word(const cli_plot_script *plot)
+{
+    for (const char *word = plot->show; word; word = word[strcspn(word, ",")] ? strchr(word, ',') + 1 : NULL) {
+        const size_t length = strcspn(word, ",");
+        bool         found  = false;
+        for (size_t i = 0; i < plot->batch->n_arrays; i++) {
+            const char *path = plot->batch->arrays[i].path;
+            found |= strlen(path) == length && memcmp(path, word, length) == 0;
+        }
+        if (!found) return word;
+    }
+    return NULL;
+}
+
+/* Checks that the answer has all that is asked for and something to draw, and notes what is left out. */
 static bool check_plot(const cli_plot_script *plot)
 {
     const cli_batch *batch = plot->batch;
@@ -111,8 +126,13 @@ static bool check_plot(const cli_plot_script *plot)
             fprintf(stderr, "torqued: note: %s has %zu entries in a row and is not drawn; at most %d are\n", a->path,
                     a->entries, CLI_LINES_MOST);
     }
-    if (drawn > 0) return true;
-    fputs("torqued: the answer has nothing to draw; its arrays are", stderr);
+    const char *missing = missing_word(plot);
+    if (drawn > 0 && !missing) return true;
+    if (missing)
+        fprintf(stderr, "torqued: --show names \"%.*s\", which the answer does not have; its arrays are",
+                (int)strcspn(missing, ","), missing);
+    else
+        fputs("torqued: the answer has nothing to draw; its arrays are", stderr);
     for (size_t i = 0; i < batch->n_arrays; i++)
         fprintf(stderr, " %s", batch->arrays[i].path);
     fputc('\n', stderr);

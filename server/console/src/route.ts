@@ -9,7 +9,7 @@ export interface Route {
 }
 
 /** The tabs of a robot's page, from left to right: name in the address, and label. */
-export const TABS = [['state', 'State'], ['analysis', 'Analysis'], ['motion', 'Motion'], ['model', 'Model']] as const;
+export const TABS = [['state', 'State'], ['analysis', 'Analysis'], ['motion', 'Motion'], ['identify', 'Identify'], ['model', 'Model']] as const;
 
 function read(): Route {
     const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');

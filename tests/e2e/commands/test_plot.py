@@ -116,7 +116,8 @@ class Plot(ServerCase):
     def test_misuse(self):
         for arguments, said, status in (
                 ((*MOTION, "--output", "x.jpg"), b"expected FILE.svg or FILE.png", 2),
-                ((*MOTION, "--show", "nothing"), b"nothing to draw; its arrays are times q qd tau", 1),
+                ((*MOTION, "--show", "nothing"), b'--show names "nothing", which the answer does not have; its arrays are times q qd tau', 1),
+                ((*MOTION, "--show", "q,speed"), b'--show names "speed"', 1),
                 (("solo12", "mass-matrix", "q=[0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0]"), b"324 entries in a row", 1),
                 (("two_link", "bias", "q=[0]"), b"at /q of the request", 1)):
             done = self.plot(*arguments, status=status)

@@ -253,9 +253,15 @@ class FastestTiming(ServerCase):
             "name": "x", "type": "revolute", "axis": [0, 1, 0], "limits": {"position": [-9, 9], "velocity": 9, "effort": 3}}}]})
         lifted = self.assertProblem(self.client.post("/v1/models/weak/path-timing", {
             "degree": 1, "control_points": [[0], [-np.pi / 2]], "samples": 101, "kinds": ["effort"]}), 422)
-        self.assertIn("does not let the robot keep a speed", lifted["detail"])
-        here, on = (float(word) for word in re.search(r"at s = (\S+) the limit of effort of x .* from s = (\S+)$", lifted["detail"]).groups())
-        self.assertEqual((here, on), (0, 0.01))
+        self.assertIn("at s = 0, an end of the path, the robot cannot stand still within the limit of effort of x", lifted["detail"])
+        # It can hold the arm at both ends, but not lift it over the horizontal between them.
+        over = self.assertProblem(self.client.post("/v1/models/weak/path-timing", {
+            "degree": 1, "control_points": [[np.pi / 2], [-np.pi / 2]], "samples": 101, "kinds": ["effort"]}), 422)
+        self.assertIn("does not let the robot keep a speed", over["detail"])
+        here, on = (float(word) for word in re.search(r"at s = (\S+) the limit of effort of x .* from s = (\S+)$", over["detail"]).groups())
+        self.assertLessEqual(here, on)
+        two = self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {"degree": 1, "control_points": points[:2], "samples": 2}), 422)
+        self.assertIn("between 2 samples there is no place to move at", two["detail"])
         far = [points[0], [9, *points[0][1:]]]
         outside = self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {"degree": 1, "control_points": far, "samples": 101}), 422)
         self.assertIn("at s = 0.71 the path leaves the limits of position of shoulder_pan_joint", outside["detail"])

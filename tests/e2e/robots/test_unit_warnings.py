@@ -75,6 +75,41 @@ class Warnings(ServerCase):
         both = self.ask("mixed", "evaluate", {"q": [90] + [0] * 5, "operations": {"bias": {}, "energy": {}}})
         self.assertEqual([list(both), both["warnings"][0]["where"]], [["bias", "energy", "warnings"], "/q/0"])
 
+    def simulated(self, **fields):
+        return self.warned({"q": [0] * 6, "duration": 0.01, "samples": 2, "step": 0.01, "outputs": ["times"], **fields}, "simulate")
+
+    def test_references_and_prescribed_motions(self):
+        for reference, where in (([45, 1, 0, 0, 0, 0], "0"), ({"values": [[0] * 6, [0, 90, 0, 0, 0, 0]]}, "values/1/1"),
+                                 ({"degree": 1, "control_points": [[0] * 6, [0, 0, 0, 400, 0, 0]]}, "control_points/1/3"),
+                                 ({"amplitude": [0.1] * 6, "angular_frequency": 1, "offset": [0, -60, 0, 0, 0, 0]}, "offset/1"),
+                                 ([1, 1, 500, 0.2, 45, 150], None)):
+            found = self.simulated(input={"controller": "pd_gravity", "kp": 1, "kd": 1, "reference": reference})
+            self.assertEqual(found, [f"/input/reference/{where}"] if where else [])
+        for coordinates, motion, where in ((["spin", "turn"], [90, 45], "/1"), (["slide", "winch", "bend"], {"values": [[0, 150, 45], [0, 0, 0]]}, "/values/0/2"),
+                                           (["spin"], [90], None)):
+            self.assertEqual(self.simulated(prescribed={"coordinates": coordinates, "motion": motion}),
+                             [f"/prescribed/motion{where}"] if where else [])
+
+    def test_angles_of_files(self):
+        """Angles that the document does not hold as they are: of an inertia that is turned into link axes, and of SDF poses."""
+        urdf = ('<robot name="r"><link name="a"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>'
+                '<limit effort="1" velocity="1"/></joint><link name="b"><inertial><origin xyz="0 0 0.5" rpy="0 {} 0"/><mass value="1"/>'
+                '<inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>')
+        sdf = ('<sdf version="1.9"><model name="m"><link name="b"><pose>0 0 1 0 {} 0</pose><inertial>{}<mass>1</mass></inertial></link>'
+               '<joint name="j" type="revolute"><parent>world</parent><child>b</child><axis><xyz>1 0 0</xyz></axis></joint></model></sdf>')
+        pose = '<pose degrees="true">0 0 0 0 90 0</pose>'
+        for text, number in ((urdf.format(90), 1), (urdf.format(1.57), 0), (sdf.format(90, ""), 1), (sdf.format(1.57, pose), 0),
+                             (sdf.format(0, pose.replace(' degrees="true"', "")), 1)):
+            report = self.client.put("/v1/models/turned", text, Content_Type="application/xml").json()["report"]
+            self.assertEqual([r["code"] for r in report if "more than a turn: angles are in radians" in r["text"]], ["suspicious"] * number, text)
+
+    def test_gravity(self):
+        self.assertEqual(self.warned({"q": [0] * 6, "gravity": [0, 0, -9810]}, "bias"), ["/gravity"])
+        self.assertEqual(self.warned({"q": [[0] * 6] * 2, "gravity": [[0, 200, 0], [0, 0, 1]]}, "bias"), ["/gravity"])
+        self.assertEqual(self.warned({"q": [0] * 6, "gravity": [0, 0, -25]}, "bias"), [])
+        self.client.put("/v1/models/heavy", {**MIXED, "gravity": [0, -9810, 0]})
+        self.assertIn(("suspicious", "/gravity"), [(r["code"], r["where"]) for r in self.client.get("/v1/models/heavy").json()["report"]])
+
     def test_what_acts_on_a_link_that_is_fixed_has_no_effect(self):
         """The base, a link that is fixed to it and one behind a locked joint do not move: no payload or wrench there changes a torque."""
         links = [{"name": "stand", "parent": "base", "joint": {"name": "bolt", "type": "fixed"}, "inertial": body(3)}, *MIXED["links"]]

@@ -1,4 +1,4 @@
-// files.ts - reads motions from CSV and JSON files, and writes them as CSV.
+// files.ts - reads motions and measurements from CSV and JSON files, and writes motions as CSV.
 import {askBinary} from '../api';
 import type {Workspace} from '../workspace';
 import {loadFields} from '../workspace';
@@ -20,11 +20,12 @@ export interface States {
     q: number[][];
     qd?: number[][];
     qdd?: number[][];
+    tau?: number[][];
 }
 
-const PARTS: Curve[] = ['q', 'qd', 'qdd'];
+const PARTS = ['q', 'qd', 'qdd', 'tau'] as const;
 
-/** Finds the columns by the names in the first line or, without names, by their number: [time,] q [, qd [, qdd]]. */
+/** Finds the columns by the names in the first line or, without names, by their number: [time,] q [, qd [, qdd [, tau]]]. */
 function readCsv(w: Workspace, text: string): States {
     const lines = text.split(/\r?\n/).filter(line => line.trim() && !line.startsWith('#'));
     if (!lines.length) throw new Error('The file is empty.');
@@ -42,14 +43,15 @@ function readCsv(w: Workspace, text: string): States {
             else if (part === 'q') throw new Error(`The first line names no column for ${columnsOf(w, part)[at.indexOf(-1)]}; expected “q ${columnsOf(w, part)[at.indexOf(-1)]}”.`);
         }
     } else {
-        const n = first.length, shapes = [[0, 1], [0, 2], [0, 3], [1, 1], [1, 2], [1, 3]];
+        const n = first.length, shapes = [[0, 1], [0, 2], [0, 3], [1, 1], [1, 2], [1, 3], [0, 4], [1, 4]];
         const shape = shapes.find(([t, parts]) => n === t + nq + (parts - 1) * nv);
-        if (!shape) throw new Error(`The lines have ${n} numbers. Expected [time,] q [, qd [, qdd]] with ${nq} entries of q and ${nv} of the others.`);
+        if (!shape) throw new Error(`The lines have ${n} numbers. Expected [time,] q [, qd [, qdd [, tau]]] with ${nq} entries of q and ${nv} of the others.`);
         const run = (from: number, count: number) => Array.from({length: count}, (_, i) => from + i), [t, parts] = shape;
         if (t) places.time = [0];
         places.q = run(t, nq);
         if (parts > 1) places.qd = run(t + nq, nv);
         if (parts > 2) places.qdd = run(t + nq + nv, nv);
+        if (parts > 3) places.tau = run(t + nq + 2 * nv, nv);
     }
     const rows = lines.slice(named ? 1 : 0).map((line, i) => {
         const numbers = cells(line, separator).map(Number);
@@ -57,14 +59,14 @@ function readCsv(w: Workspace, text: string): States {
         return numbers;
     });
     const pick = (at: number[]) => rows.map(row => at.map(i => row[i]));
-    return {q: pick(places.q!), ...(places.time && {times: rows.map(row => row[places.time![0]])}), ...(places.qd && {qd: pick(places.qd)}), ...(places.qdd && {qdd: pick(places.qdd)})};
+    return {q: pick(places.q!), ...(places.time && {times: rows.map(row => row[places.time![0]])}), ...(places.qd && {qd: pick(places.qd)}), ...(places.qdd && {qdd: pick(places.qdd)}), ...(places.tau && {tau: pick(places.tau)})};
 }
 
 function readJson(w: Workspace, text: string): States {
     const read = JSON.parse(text) as Partial<States> | number[][], states: Partial<States> = Array.isArray(read) ? {q: read} : read;
     const {nq, nv} = w.model, matrix = (value: unknown, n: number) => Array.isArray(value) && value.every(row => Array.isArray(row) && row.length === n && row.every(Number.isFinite));
     if (!matrix(states.q, nq)) throw new Error(`“q” must be rows of ${nq} numbers.`);
-    for (const part of ['qd', 'qdd'] as const) if (states[part] && (!matrix(states[part], nv) || states[part]!.length !== states.q!.length)) throw new Error(`“${part}” must have as many rows as q, of ${nv} numbers.`);
+    for (const part of ['qd', 'qdd', 'tau'] as const) if (states[part] && (!matrix(states[part], nv) || states[part]!.length !== states.q!.length)) throw new Error(`“${part}” must have as many rows as q, of ${nv} numbers.`);
     if (states.times && states.times.length !== states.q!.length) throw new Error('“times” must have one entry for each row of q.');
     return states as States;
 }
@@ -76,10 +78,10 @@ interface Evaluated {
     margins: {least: (Pick<Exceeded, 'joint' | 'kind'> & {margin: number; row: number})[] | null};
 }
 
-/** Reads the motion of a file, and asks the server for its torques. */
-export async function readMotion(w: Workspace, file: File, progress: (part: number) => void): Promise<Motion> {
+/** Reads the states of a file, with torques if it has some. */
+export async function readStates(w: Workspace, file: File): Promise<States> {
     const text = await file.text();
-    return evaluateStates(w, file.name, /^\s*[[{]/.test(text) ? readJson(w, text) : readCsv(w, text), progress);
+    return /^\s*[[{]/.test(text) ? readJson(w, text) : readCsv(w, text);
 }
 
 /** Asks the server for the torques of states. */
@@ -105,7 +107,8 @@ export async function evaluateStates(w: Workspace, title: string, states: States
     const flat = (rows: number[][] | undefined) => rows && Float64Array.from(rows.flat());
     const qd = flat(states.qd), qdd = flat(states.qdd);
     const notes = [...(states.times ? [] : ['There are no times: the states are 0.02 s apart.']), ...(states.qd ? [] : ['There are no velocities: torques are those at rest.']),
-        ...(states.qd && !states.qdd ? ['There are no accelerations: torques are those without them.'] : [])];
+        ...(states.qd && !states.qdd ? ['There are no accelerations: torques are those without them.'] : []),
+        ...(states.tau ? ['The torques of the file are left out: those of the model are shown.'] : [])];
     return withEffortRate({title, times, curves: {q: flat(states.q)!, ...(qd && {qd}), ...(qdd && {qdd}), tau}, exceeded, notes}, w.model.nv);
 }
 

@@ -30,6 +30,15 @@ export function firstSpline(w: Workspace): Spline {
     return {degree: 5, duration: 2, points: [between(0), between(0), between(0), between(0.3), between(0.7), to, [...to], [...to]]};
 }
 
+/** The path of a spline without the points that repeat its ends: its timing makes the robot rest there, and a path that stands still at
+ * an end in its own parameter, too, is hard to time. */
+export function pathOf({degree, duration, points}: Spline): Spline {
+    const same = (a: number[], b: number[]) => a.every((x, j) => x === b[j]);
+    const path = points.filter((p, k) => k === 0 || !same(p, points[k - 1]));
+    const enough = path.length > 1 ? path : [points[0], points[0]];
+    return {degree: Math.min(degree, 3, enough.length - 1), duration, points: enough};
+}
+
 /** Times at which the control points are drawn: the averages of their inner knots (Greville abscissae). */
 function abscissae({degree, duration, points}: Spline): number[] {
     const m = points.length, inner = m - degree, knot = (i: number) => Math.max(0, Math.min(1, (i - degree) / inner));
@@ -38,9 +47,17 @@ function abscissae({degree, duration, points}: Spline): number[] {
 
 const W = 420, H = 150, PAD = 12;
 
-export function SplineEditor({workspace: w, spline, motion, onChange}: {workspace: Workspace; spline: Spline; motion: Motion | null; onChange: (spline: Spline) => void}) {
+interface EditorProps {
+    workspace: Workspace;
+    spline: Spline;
+    motion: Motion | null;
+    onChange: (spline: Spline) => void;
+    timed?: boolean; // false: a path without a duration, whose motion is not over the same times
+}
+
+export function SplineEditor({workspace: w, spline, motion, onChange, timed = true}: EditorProps) {
     const [column, setColumn] = useState(0), svg = useRef<SVGSVGElement>(null), held = useRef(-1);
-    const row = w.rows[column], times = abscissae(spline), values = spline.points.map(p => p[column]), curve = row.position.turn === undefined ? motion?.curves.q : undefined, nq = w.model.nq;
+    const row = w.rows[column], times = abscissae(spline), values = spline.points.map(p => p[column]), curve = timed && row.position.turn === undefined ? motion?.curves.q : undefined, nq = w.model.nq;
     const range = rangeOf(row, 'q'), low = Math.min(range[0], ...values), high = Math.max(range[1], ...values);
     const x = (t: number) => PAD + t / spline.duration * (W - 2 * PAD), y = (v: number) => PAD + (high - v) / (high - low) * (H - 2 * PAD);
     const set = (k: number, value: number) => onChange({...spline, points: spline.points.map((p, i) => i === k ? p.map((old, j) => j === column ? tidy(value) : old) : p)});
@@ -81,7 +98,7 @@ export function SplineEditor({workspace: w, spline, motion, onChange}: {workspac
                 <span class="unit">{unitOf(row, 'q')}</span>
             </div>
             <div class="row">
-                <label class="field">Duration <NumberField label="Duration" unit="s" min={0.01} value={spline.duration} onChange={duration => onChange({...spline, duration})} /></label>
+                {timed && <label class="field">Duration <NumberField label="Duration" unit="s" min={0.01} value={spline.duration} onChange={duration => onChange({...spline, duration})} /></label>}
                 <Select label="Degree" value={String(spline.degree)} options={['1', '2', '3', '4', '5', '6', '7'].filter(d => Number(d) < spline.points.length)} onChange={d => onChange({...spline, degree: Number(d)})} />
                 <Select label="Points" value={String(spline.points.length)} options={Array.from({length: 15}, (_, i) => String(i + 2)).filter(n => Number(n) > spline.degree)} onChange={n => resize(Number(n))} />
             </div>

@@ -131,11 +131,13 @@ function Robot({workspace: w, onReload}: {workspace: Workspace; onReload: () => 
 
 type PanelType = (props: {workspace: Workspace}) => ComponentChildren;
 
-const MotionPanel = lazy(() => import('../panels/motion').then(m => m.MotionPanel)), ModelPanel = lazy(() => import('../panels/model').then(m => m.ModelPanel));
+const MotionPanel = lazy(() => import('../panels/motion').then(m => m.MotionPanel)), ModelPanel = lazy(() => import('../panels/model').then(m => m.ModelPanel)),
+    IdentificationPanel = lazy(() => import('../panels/identification').then(m => m.IdentificationPanel));
 
 function panelOf(tab: string): PanelType {
     if (tab === 'model') return ModelPanel;
     if (tab === 'motion') return MotionPanel;
+    if (tab === 'identify') return IdentificationPanel;
     if (tab === 'analysis') return AnalysisPanel as PanelType;
     return StatePanel as PanelType;
 }

@@ -1,29 +1,19 @@
 // model.tsx - shows the figures of a model and the report of its load, edits them, and puts the result as a new model.
 import {useMemo, useState} from 'preact/hooks';
-import type {ComponentChildren} from 'preact';
-import {exportModel, Problem, putModel, withWarnings} from '../api';
+import {exportModel, Problem} from '../api';
 import {changesOf, placeOf, pointerOf, withValue, type Path} from './edits';
 import {digits} from '../format';
 import {isTree} from '../geometry';
-import {models, reloadModels} from '../models';
 import {DeleteDialog} from '../pages/delete';
 import {ProblemText, ReportTable} from '../pages/upload';
-import {robotLink} from '../route';
-import {useStore} from '../store';
-import type {Inertial, Limits, PutReply, Report, RobotDocument, Tree} from '../types';
+import type {Inertial, Limits, Report, RobotDocument, Tree} from '../types';
 import {Button, download, Notice, Select, VectorField} from '../ui';
 import type {Workspace} from '../workspace';
 import {PartEditor} from './editor';
+import {PutForm} from './putform';
+import {Table} from './table';
 
 const list = (values: readonly number[] | undefined): string => values ? values.map(x => digits(x, 4)).join(', ') : '–';
-
-function Table({label, head, children}: {label: string; head: string[]; children: ComponentChildren}) {
-    return (
-        <div class="table-scroll" tabIndex={0} role="region" aria-label={label}><table class="figures-table">
-            <thead><tr>{head.map(h => <th key={h} scope="col">{h}</th>)}</tr></thead><tbody>{children}</tbody>
-        </table></div>
-    );
-}
 
 function massCells(inertial: Inertial | undefined): [string, string, string] {
     if (!inertial) return ['–', '–', 'no mass'];
@@ -79,38 +69,13 @@ function partsOf(document: RobotDocument): [Path, string][] {
     return [...(isTree(document) ? document.links.map((l, i): [Path, string] => [['links', i], `link ${l.name}`]) : []), ...(document.frames ?? []).map((f, i): [Path, string] => [['frames', i], `frame ${f.name}`])];
 }
 
-/** A free name on the server for the edited model. */
-function freeName(name: string, taken: Set<string>): string {
-    for (let i = 1; ; i++) {
-        const ending = i === 1 ? '_edited' : `_edited${i}`, found = name.slice(0, 64 - ending.length) + ending;
-        if (!taken.has(found)) return found;
-    }
-}
-
 function shown(value: unknown): string {
     return value === undefined ? 'none' : typeof value === 'number' ? digits(value, 6) : JSON.stringify(value);
 }
 
 function Editor({workspace: w}: {workspace: Workspace}) {
-    const {model, document} = w, taken = new Set(useStore(models)?.map(m => m.name)), parts = useMemo(() => partsOf(document), [document]);
-    const [edited, setEdited] = useState(document), [part, setPart] = useState(0), [name, setName] = useState(() => freeName(model.name, taken));
-    const [busy, setBusy] = useState(false), [problem, setProblem] = useState<Problem | null>(null), [made, setMade] = useState<{name: string; reply: PutReply} | null>(null);
-    const changes = useMemo(() => changesOf(document, edited), [document, edited]), valid = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name), replaces = taken.has(name);
-    const edit = (next: RobotDocument) => {
-        setEdited(next);
-        setMade(null);
-    };
-    const put = async () => {
-        setBusy(true);
-        setProblem(null);
-        try {
-            setMade({name, reply: await putModel(name, withWarnings(JSON.stringify({...edited, name}), model.report), {replace: replaces, format: 'model document', base: 'fixed', mimic: 'independent'})});
-            await reloadModels();
-        } catch (e) {
-            setProblem(e instanceof Problem ? e : new Problem(0, {title: 'The model was not sent', detail: (e as Error).message}));
-        }
-        setBusy(false);
-    };
+    const {document} = w, parts = useMemo(() => partsOf(document), [document]), [edited, edit] = useState(document), [part, setPart] = useState(0);
+    const changes = useMemo(() => changesOf(document, edited), [document, edited]);
     return (
         <section class="group" aria-label="Edit"><h2>Edit, and put as a new model</h2>
             <div class="edit-field"><span>gravity</span><VectorField label="Gravity of the model" unit="m/s²" step={0.1} value={edited.gravity ?? [0, 0, -9.81]} onChange={g => edit(withValue(edited, ['gravity'], g))} /></div>
@@ -119,14 +84,7 @@ function Editor({workspace: w}: {workspace: Workspace}) {
             {changes.length > 0 && <><p class="label">{changes.length} {changes.length === 1 ? 'change' : 'changes'}</p>
                 <ul class="changes">{changes.map(c => <li key={pointerOf(c.path)}><code>{placeOf(document, c.path)}</code> {shown(c.before)} → <strong>{shown(c.after)}</strong>
                     <Button bare kind="quiet" icon="undo" label={`Take back ${placeOf(document, c.path)}`} onClick={() => edit(withValue(edited, c.path, c.before))} /></li>)}</ul>
-                <form class="form tight" onSubmit={e => { e.preventDefault(); void put(); }}>
-                    <label>Name on the server<input type="text" value={name} aria-invalid={!valid} spellcheck={false} onInput={e => { setName(e.currentTarget.value); setMade(null); }} /></label>
-                    {replaces && !made && <Notice kind="warning">The server has a model <strong>{name}</strong> already. Putting this one replaces it for all clients.</Notice>}
-                    <div class="actions start"><Button kind={replaces ? 'danger' : 'primary'} icon="upload" label={replaces ? 'Replace the model' : 'Put as a new model'} disabled={busy || !valid} />
-                        <Button kind="quiet" icon="undo" label="Take back all" onClick={() => edit(document)} /></div>
-                </form></>}
-            {problem && <ProblemText problem={problem} />}
-            {made && <><Notice kind="good"><a href={robotLink(made.name, 'state', w.link())}>{made.name} is on the server</a></Notice><ReportTable report={made.reply.report} /></>}
+                <PutForm workspace={w} document={edited} ending="_edited"><Button kind="quiet" icon="undo" label="Take back all" onClick={() => edit(document)} /></PutForm></>}
         </section>
     );
 }

@@ -3,7 +3,7 @@ import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {askBinary, Problem} from '../api';
 import {shownRequest} from '../code';
 import {digits} from '../format';
-import {csvOf, evaluateStates, readMotion, requestOf} from '../motion/files';
+import {csvOf, evaluateStates, readStates, requestOf} from '../motion/files';
 import {CURVES, motionOf, PoseStream, violationsOf, type Curve, type Motion} from '../motion/motion';
 import {hueOf, makePlots, pngOf, svgOf, type PlotSet} from '../motion/plots';
 import {firstSpline, SplineEditor, type Spline} from '../motion/spline';
@@ -13,9 +13,10 @@ import {dark} from '../settings';
 import {useStore} from '../store';
 import {Button, Dialog, download, Notice, Segments, Select} from '../ui';
 import {loadFields, type Workspace} from '../workspace';
+import {PathForm} from './path';
 import {problemOf, SimulationForm, type Report} from './simulation';
 
-type Kind = 'spline' | 'simulation' | 'file' | 'recording';
+type Kind = 'spline' | 'path' | 'simulation' | 'file' | 'recording';
 
 export function MotionPanel({workspace: w}: {workspace: Workspace}) {
     const [kind, setKind] = useState<Kind>(w.recorded.value ? 'recording' : w.model.nq === w.model.nv ? 'spline' : 'simulation'), [motion, setMotion] = useState<Motion | null>(null);
@@ -30,8 +31,9 @@ export function MotionPanel({workspace: w}: {workspace: Workspace}) {
     return (
         <div class="panel-body">
             <div class="panel-tools"><Segments label="Kind of motion" value={kind} onChange={k => { setKind(k); setMotion(null); setProblem(null); scenery.set(NOTHING); }}
-                options={[['spline', 'B-spline'], ['simulation', 'Simulation'], ['file', 'File'], ['recording', 'Recording']]} /></div>
+                options={[['spline', 'B-spline'], ['path', 'Fastest'], ['simulation', 'Simulation'], ['file', 'File'], ['recording', 'Recording']]} /></div>
             {kind === 'spline' && <SplineForm workspace={w} spline={spline} onSpline={setSpline} motion={motion} onMotion={show} />}
+            {kind === 'path' && <PathForm workspace={w} spline={spline} onSpline={setSpline} motion={motion} onMotion={show} />}
             {kind === 'simulation' && <SimulationForm workspace={w} spline={spline} onSpline={setSpline} motion={motion} onMotion={show} />}
             {kind === 'file' && <FileForm workspace={w} onMotion={show} />}
             {kind === 'recording' && <RecordingForm workspace={w} onMotion={show} />}
@@ -80,7 +82,7 @@ function FileForm({workspace: w, onMotion}: {workspace: Workspace; onMotion: Rep
     const take = async (file: File | undefined) => {
         if (!file) return;
         setPart(0);
-        await readMotion(w, file, setPart).then(m => { shownRequest.set({model: w.model.name, operation: 'inverse-dynamics', body: requestOf(w, m)}); onMotion(m, null); }, e => onMotion(null, problemOf(e)));
+        await readStates(w, file).then(states => evaluateStates(w, file.name, states, setPart)).then(m => { shownRequest.set({model: w.model.name, operation: 'inverse-dynamics', body: requestOf(w, m)}); onMotion(m, null); }, e => onMotion(null, problemOf(e)));
         setPart(null);
     };
     return (
