@@ -220,16 +220,17 @@ static void power(const dyn_robot_ode *ode, const double *effort, const double *
     }
 }
 
-/* Subtracts the power of dampers: sum damping s'^2, with s' = ratio q' of joints, of each coordinate of a joint with a
- * quaternion, and s' = q' - theta' of elastic joints. */
+/* Subtracts the power of dampers: sum damping s'^2, with the higher powers, with s' = ratio q' of joints, of each
+ * coordinate of a joint with a quaternion, and s' = q' - theta' of elastic joints. */
 static void subtract_damping(const dyn_robot_ode *ode, const double *qd, double *to)
 {
     const dyn_model *m = ode->s->scene->model;
     size_t           W = ode->W;
     for (size_t i = 0; i < m->n_bodies; i++)
         for (size_t l = 0; m->body[i].joint.has_spring && l < W * (size_t)dyn_joint_nv(m->body[i].joint.kind); l++) {
-            double sd = m->body[i].joint.ratio * qd[(size_t)m->body[i].joint.v * W + l];
-            to[l % W] -= m->body[i].joint.spring.damping * sd * sd;
+            double            sd = m->body[i].joint.ratio * qd[(size_t)m->body[i].joint.v * W + l];
+            const dyn_spring *s  = &m->body[i].joint.spring;
+            to[l % W] -= (s->damping + s->damping2 * fabs(sd) + s->damping3 * sd * sd) * sd * sd;
         }
     for (size_t i = 0; i < m->n_couplings; i++)
         for (size_t l = 0; l < W; l++) {

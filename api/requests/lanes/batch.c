@@ -25,12 +25,11 @@ api_place api_vector_entry(const api_vector *vector, const api_place *row, size_
 /* Writes what the entries of a row of another length may be. */
 static void write_count_remedy(const api_evaluation *e, const api_vector *v, const api_node *row, char text[REMEDY])
 {
-    const size_t given = api_node_size(row);
+    const size_t n = api_node_size(row);
     size_t       extent[API_PACKED_RANK];
     int          length = 0;
-    if (!e->query->batched && v->n > 1 && given > v->n && given % v->n == 0)
-        length = snprintf(text, REMEDY, "; %zu states are %zu rows of %zu: [[...], [...]]", given / v->n, given / v->n,
-                          v->n);
+    if (!e->query->batched && v->n > 1 && n > v->n && n % v->n == 0)
+        length = snprintf(text, REMEDY, "; %zu states are %zu rows of %zu: [[...], [...]]", n / v->n, n / v->n, v->n);
     snprintf(text + length, REMEDY - (size_t)length, "%s", api_comma_remedy(row, v->n));
     if (!*text && e->query->batched && api_node_packed(v->value, extent) == 2 && extent[0] == v->n)
         snprintf(text, REMEDY, "; each row of the array is a state: transpose it, or send one state as one row");

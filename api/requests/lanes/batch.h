@@ -11,7 +11,7 @@ struct api_vector {
     api_place          at;
     size_t             n;     /* numbers in one state */
     const char        *count; /* name of the number n, for messages ("nq"); NULL: it has none */
-    const char        *form;  /* what the numbers are, for messages where `count` is NULL; NULL: nothing is said */
+    const char        *form;  /* meaning of the numbers, for messages where `count` is NULL; NULL: none */
     const char *const *names; /* names of the n numbers, in the model's order; NULL: they have none */
     const int       *order; /* number i of a row is number order[i] in the model's order; NULL: the orders are equal */
     double          *lanes; /* lanes of the plan: number k of a state is entry first + k of `stride` entries */
