@@ -53,8 +53,10 @@ static lane passive_tangent(const tangent_pass *p, const dyn_body *b)
     lane       rate = lane_of(0);
     if (b->joint.has_friction && (p->scene->terms & DYN_FRICTION))
         rate = joint_friction_slope(b, joint_rate(b, p->io->qd)) * g;
-    if (b->joint.has_spring && (p->scene->terms & DYN_SPRINGS))
-        rate = add_mul(add_mul(rate, b->joint.spring.damping, g), b->joint.spring.stiffness, joint_rate(b, p->along.q));
+    if (b->joint.has_spring && (p->scene->terms & DYN_SPRINGS)) {
+        const spring_slopes c = joint_spring_slopes(b, p->io->q, p->io->qd);
+        rate                  = add_mul(add_mul(rate, c.by_sd, g), c.by_s, joint_rate(b, p->along.q));
+    }
     return rate;
 }
 

@@ -131,8 +131,9 @@ static void passive_gradients(const dyn_scene *scene, const block_arrays *x, con
         if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
             by_qd += joint_friction_slope(b, joint_rate(b, x->qd));
         if (b->joint.has_spring && (scene->terms & DYN_SPRINGS)) {
-            by_q += b->joint.spring.stiffness;
-            by_qd += b->joint.spring.damping;
+            const spring_slopes c = joint_spring_slopes(b, x->q, x->qd);
+            by_q += c.by_s;
+            by_qd += c.by_sd;
         }
         out->q[b->joint.v] += coordinate_effort(b, by_q * rate);
         out->qd[b->joint.v] += coordinate_effort(b, by_qd * rate);

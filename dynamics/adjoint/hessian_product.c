@@ -305,8 +305,17 @@ static void free_force_products(const product_pass *p, const dyn_body *b)
     free_add_efforts(b, (wrench){.f = zero, .n = moment}, p->out.q);
 }
 
-/* Adds the rates of the derivatives of friction and springs. The derivatives of other springs and of dampers are
- * constant. */
+/* Adds the rates of the derivatives of a spring and a damper that are not linear. */
+static void spring_products(const product_pass *p, const dyn_body *b)
+{
+    if (!b->joint.has_polynomial_spring || !(p->tangent.scene->terms & DYN_SPRINGS)) return;
+    const spring_slopes c    = joint_spring_curvatures(b, p->tangent.io->q, p->tangent.io->qd);
+    const lane          rate = joint_rate(b, p->power.multipliers);
+    p->out.q[b->joint.v] += coordinate_effort(b, c.by_s * joint_rate(b, p->tangent.along.q) * rate);
+    p->out.qd[b->joint.v] += coordinate_effort(b, c.by_sd * joint_rate(b, p->tangent.along.qd) * rate);
+}
+
+/* Adds the rates of the derivatives of friction and springs. The derivatives of linear ones are constant. */
 static void passive_products(const product_pass *p)
 {
     const dyn_scene *scene = p->tangent.scene;
@@ -315,6 +324,7 @@ static void passive_products(const product_pass *p)
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (has_free_forces(b)) free_force_products(p, b);
+        spring_products(p, b);
         if (dyn_joint_has_quaternion(b->joint.kind) || !b->joint.has_friction || !(scene->terms & DYN_FRICTION))
             continue;
         const lane slope = joint_friction_slope_rate(b, joint_rate(b, qd), joint_rate(b, along));

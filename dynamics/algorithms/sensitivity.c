@@ -79,8 +79,9 @@ static void passive_terms(const dyn_scene *scene, const lane *q, const lane *qd,
         if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
             out->dtau_dqd[e] += square * joint_friction_slope(b, joint_rate(b, qd));
         if (b->joint.has_spring && (scene->terms & DYN_SPRINGS)) {
-            out->dtau_dq[e] += square * b->joint.spring.stiffness;
-            out->dtau_dqd[e] += square * b->joint.spring.damping;
+            const spring_slopes c = joint_spring_slopes(b, q, qd);
+            out->dtau_dq[e] += square * c.by_s;
+            out->dtau_dqd[e] += square * c.by_sd;
         }
     }
 }

@@ -148,9 +148,21 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
     }
 }
 
+/* Adds the time derivatives of the derivatives of springs that are not linear. */
+static void spring_rate(const dyn_scene *scene, const dyn_body *b, const free_motion *x, const results *out)
+{
+    if (has_free_spring(b, scene->terms))
+        free_add_stiffness_rate(b, (size_t)scene->model->nv, x->q, x->qd, out->dtau_dq);
+    if (!b->joint.has_polynomial_spring || !(scene->terms & DYN_SPRINGS)) return;
+    const spring_slopes c      = joint_spring_curvatures(b, x->q, x->qd);
+    const size_t        e      = (size_t)b->joint.v * (size_t)(scene->model->nv + 1);
+    const double        square = b->joint.ratio * b->joint.ratio;
+    out->dtau_dq[e] += square * c.by_s * joint_rate(b, x->qd);
+    out->dtau_dqd[e] += square * c.by_sd * joint_rate(b, x->qdd);
+}
+
 /* Adds the time derivatives of d friction / dqd, which smooth friction alone has, of the derivative of J w x v
- * (free_joint_forces.h), which is linear in the rates, and of the stiffness of spherical joints. Other springs and
- * dampers are linear. */
+ * (free_joint_forces.h), which is linear in the rates, and of springs. */
 static void passive_rates(const dyn_scene *scene, const free_motion *x, const results *out)
 {
     const lane      *qd = x->qd, *qdd = x->qdd;
@@ -158,7 +170,7 @@ static void passive_rates(const dyn_scene *scene, const free_motion *x, const re
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (has_free_forces(b)) free_add_turning(b, (size_t)m->nv, qdd, out->dtau_dqd);
-        if (has_free_spring(b, scene->terms)) free_add_stiffness_rate(b, (size_t)m->nv, x->q, qd, out->dtau_dq);
+        spring_rate(scene, b, x, out);
         if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
             out->dtau_dqd[(size_t)b->joint.v * (size_t)(m->nv + 1)] +=
                 b->joint.ratio * b->joint.ratio * joint_friction_slope_rate(b, joint_rate(b, qd), joint_rate(b, qdd));

@@ -150,6 +150,18 @@ static void add_friction(const series_pass *p, const dyn_friction *f, const lane
     series_add_product(n, magnitude, sense, effort);
 }
 
+/* Adds second x^2 + third x^3; two more series behind those of add_joint_forces are free. */
+static void add_powers(const series_pass *p, const lane *x, lane second, double third, lane *effort)
+{
+    const size_t n      = p->n - 2;
+    lane        *square = effort + 4 * p->n, *cube = square + p->n;
+    series_clear(p->n, square), series_clear(p->n, cube);
+    series_add_product(n, x, x, square);
+    series_add_product(n, square, x, cube);
+    for (size_t k = 0; k < n; k++)
+        effort[k] = add_mul(add_mul(effort[k], second, square[k]), third, cube[k]);
+}
+
 /* Adds rotor, friction and spring to the effort of a joint with one coordinate. */
 static void add_joint_forces(const series_pass *p, const dyn_body *b, lane *effort)
 {
@@ -165,6 +177,9 @@ static void add_joint_forces(const series_pass *p, const dyn_body *b, lane *effo
     s[0] = s[0] - b->joint.spring.rest;
     series_add_scaled(n, s, b->joint.spring.stiffness, effort);
     series_add_scaled(n, sd, b->joint.spring.damping, effort);
+    if (!b->joint.has_polynomial_spring) return;
+    add_powers(p, s, b->joint.spring.stiffness2 * lane_of(1), b->joint.spring.stiffness3, effort);
+    add_powers(p, sd, b->joint.spring.damping2 * lane_sign(sd[0]), b->joint.spring.damping3, effort);
 }
 
 /* Adds the series of an effort to tau and its derivatives. */

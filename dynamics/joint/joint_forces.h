@@ -37,10 +37,36 @@ LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
 {
     return friction_effort(&b->joint.friction, sd);
 }
-/* Spring effort of a joint: stiffness (s - rest) + damping sd */
+/* Spring effort of a joint with x = s - rest: stiffness x + damping sd and the higher powers of dyn_spring */
 LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
 {
-    return add_mul(b->joint.spring.damping * sd, b->joint.spring.stiffness, s - b->joint.spring.rest);
+    const dyn_spring *k = &b->joint.spring;
+    const lane        x = s - k->rest, linear = add_mul(k->damping * sd, k->stiffness, x);
+    if (!b->joint.has_polynomial_spring) return linear;
+    const lane of_spring = x * x * add_mul(lane_of(k->stiffness2), k->stiffness3, x);
+    return linear + of_spring + sd * sd * add_mul(k->damping2 * lane_sign(sd), k->damping3, sd);
+}
+/* Derivatives of the spring effort by s and by sd, and those of both derivatives by the same argument. The derivative
+ * of sign(sd) is taken as zero, like that of friction. */
+typedef struct spring_slopes {
+    lane by_s, by_sd;
+} spring_slopes;
+LANE_INLINE spring_slopes joint_spring_slopes(const dyn_body *b, const lane *q, const lane *qd)
+{
+    const dyn_spring *k = &b->joint.spring;
+    spring_slopes     c = {lane_of(k->stiffness), lane_of(k->damping)};
+    if (!b->joint.has_polynomial_spring) return c;
+    const lane x = joint_position(b, q) - k->rest, v = joint_rate(b, qd);
+    c.by_s  = add_mul(c.by_s, x, add_mul(lane_of(2 * k->stiffness2), 3 * k->stiffness3, x));
+    c.by_sd = add_mul(c.by_sd, v, add_mul(2 * k->damping2 * lane_sign(v), 3 * k->damping3, v));
+    return c;
+}
+LANE_INLINE spring_slopes joint_spring_curvatures(const dyn_body *b, const lane *q, const lane *qd)
+{
+    const dyn_spring *k = &b->joint.spring;
+    const lane        x = joint_position(b, q) - k->rest, v = joint_rate(b, qd);
+    return (spring_slopes){add_mul(lane_of(2 * k->stiffness2), 6 * k->stiffness3, x),
+                           add_mul(2 * k->damping2 * lane_sign(v), 6 * k->damping3, v)};
 }
 /* Friction and spring effort at the joint, as far as the scene's terms include them. */
 LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q, const lane *qd)
@@ -97,12 +123,14 @@ LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
     return friction_slope_rate(&b->joint.friction, sd, sdd);
 }
 /* Time derivative of the friction and spring effort at the joint, as far as the scene's terms include them. */
-LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *qd, const lane *qdd)
+LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *q, const lane *qd, const lane *qdd)
 {
     lane sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), rate = lane_of(0);
     if (b->joint.has_friction && (terms & DYN_FRICTION)) rate = add_mul(rate, joint_friction_slope(b, sd), sdd);
-    if (b->joint.has_spring && (terms & DYN_SPRINGS))
-        rate += add_mul(b->joint.spring.damping * sdd, b->joint.spring.stiffness, sd);
+    if (b->joint.has_spring && (terms & DYN_SPRINGS)) {
+        const spring_slopes c = joint_spring_slopes(b, q, qd);
+        rate += add_mul(c.by_sd * sdd, c.by_s, sd);
+    }
     return rate;
 }
 

@@ -37,7 +37,8 @@ static bool friction_is_finite(const dyn_friction *f)
 
 static bool spring_is_finite(const dyn_spring *s)
 {
-    return all_finite((const double[]){s->stiffness, s->damping, s->rest}, 3);
+    return all_finite(
+        (const double[]){s->stiffness, s->damping, s->rest, s->stiffness2, s->stiffness3, s->damping2, s->damping3}, 7);
 }
 
 /* True if the link has no property that only joints of one coordinate may have, and a finite rotor and damper if it has
@@ -57,6 +58,10 @@ static bool has_no_axis_data(const dyn_link *l)
                               l->joint == DYN_SPHERICAL ? 0 : s->stiffness,
                               turns ? 0 : s->damping,
                                      s->rest,
+                                     s->stiffness2,
+                                     s->stiffness3,
+                                     s->damping2,
+                                     s->damping3,
                                      f->breakaway_positive,
                                      f->breakaway_negative,
                                      f->stribeck_velocity,

@@ -51,11 +51,23 @@ typedef struct dyn_friction {
                     joint and motor is less than 1 */
 } dyn_friction;
 
-/* tau_s = stiffness (q - rest) + damping qd, on the left side of the equation of motion. A joint with a quaternion has
- * the damping alone, a spherical one the stiffness, too: joint/free_joint_spring.h. */
+/* With x = q - rest and v = qd, on the left side of the equation of motion:
+ *
+ *     tau_s = stiffness x + stiffness2 x^2 + stiffness3 x^3 + damping v + damping2 v |v| + damping3 v^3
+ *
+ * A joint with a quaternion has the damping alone, a spherical one the stiffness, too: joint/free_joint_spring.h. An
+ * elastic joint has no coefficients of higher powers. */
 typedef struct dyn_spring {
     double stiffness, damping, rest;
+    double stiffness2, stiffness3; /* N m/rad^2 and N m/rad^3, or N/m^2 and N/m^3 */
+    double damping2, damping3;     /* N m s^2/rad^2 and N m s^3/rad^3, or N s^2/m^2 and N s^3/m^3 */
 } dyn_spring;
+
+/* True if the spring or the damper has a coefficient of a higher power. */
+static inline bool dyn_spring_is_polynomial(const dyn_spring *s)
+{
+    return s->stiffness2 != 0 || s->stiffness3 != 0 || s->damping2 != 0 || s->damping3 != 0;
+}
 
 /* The motor of a joint: a body of revolution that spins about an axis fixed in some link, at gear_ratio times the
  * joint's rate, or times the rate of the motor coordinate for an elastic joint. The link's inertia includes the motor
@@ -198,7 +210,8 @@ typedef struct dyn_body_joint {
     bool           is_ideal;  /* one coordinate, without ratio, friction, spring, rotor inertia or mimics */
     bool           has_ratio; /* ratio != 1 or offset != 0 */
     bool           has_friction;
-    bool           has_spring;   /* has a spring or damper */
+    bool           has_spring;            /* has a spring or damper */
+    bool           has_polynomial_spring; /* its spring or damper has coefficients of higher powers */
     bool moment_at_parent_frame; /* the joint wrench is about the joint frame on the parent, not about the link frame */
     bool mimic;                  /* its coordinate is that of another joint */
     bool is_rotor;               /* the body is the rotor of a motor: its position has no effect and is taken as zero */

@@ -77,6 +77,15 @@ static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *
     return 0.5 * twice;
 }
 
+/* V + stiffness x^2 / 2 + stiffness2 x^3 / 3 + stiffness3 x^4 / 4 of a spring that is stretched by x. */
+static lane add_spring_energy(lane V, const dyn_body *b, lane x)
+{
+    const dyn_spring *k = &b->joint.spring;
+    if (k->stiffness != 0) V = add_mul(V, 0.5 * k->stiffness, x * x);
+    if (b->joint.has_polynomial_spring) V += x * x * x * add_mul(lane_of(k->stiffness2 / 3), k->stiffness3 / 4, x);
+    return V;
+}
+
 /* Potential energy of gravity, joint springs and elastic joints:
  * where compensation of gravity leaves the mass m and the first moment h less:
  *     V = -sum g (m p + R h) + 1/2 stiffness (s - rest)^2 + 1/2 stiffness (q - theta - rest)^2. */
@@ -93,9 +102,8 @@ static lane potential_energy(const dyn_scene *scene, const workspace *ws, const 
         if (has_free_spring(b, scene->terms)) {
             const vec3 theta = joint_rotation_vector(q + b->joint.q);
             V                = add_mul(V, 0.5 * b->joint.spring.stiffness, dot(theta, theta));
-        } else if (b->joint.spring.stiffness != 0 && (scene->terms & DYN_SPRINGS)) {
-            lane stretch = joint_position(b, q) - b->joint.spring.rest;
-            V            = add_mul(V, 0.5 * b->joint.spring.stiffness, stretch * stretch);
+        } else if (b->joint.has_spring && (scene->terms & DYN_SPRINGS) && !dyn_joint_has_quaternion(b->joint.kind)) {
+            V = add_spring_energy(V, b, joint_position(b, q) - b->joint.spring.rest);
         }
     }
     for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < m->n_couplings; i++) {

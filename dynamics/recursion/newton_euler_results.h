@@ -77,7 +77,7 @@ LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, 
         lane effort = effort_along(b, rate);
         if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate(b, io->qddd));
         if (b->joint.has_friction || b->joint.has_spring)
-            effort += joint_passive_rate(b, p->scene->terms, io->qd, io->qdd);
+            effort += joint_passive_rate(b, p->scene->terms, io->q, io->qd, io->qdd);
         coordinate_effort_out(p->scene->model, b, effort, io->tau_dot);
     }
 }

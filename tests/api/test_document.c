@@ -236,7 +236,7 @@ static const char questionable[] =
     LINK("d", "c", "j3", "prismatic", "") ","
     LINK("e", "a", "j4", "revolute", ",'inertial':{'mass':1,'inertia':{'xx':1,'yy':1,'zz':3}}") ","
     "{'name':'f','parent':'e','joint':{'name':'j5','type':'revolute','axis':[0,0,1],'rotor_inertia':1,"
-    "'friction':{'viscous':-1},'spring':{'damping':-1}}}]}";
+    "'friction':{'viscous':-1},'spring':{'damping':-1,'damping_polynomial':[1,-2]}}}]}";
 static const char weightless[] =
     "{'base':{'type':'floating'},'gravity':[0,0,0],'links':[" LINK("a", "base", "j", "prismatic", "") "]}";
 static const char hanger[] = /* without gravity, a free body puts no load on any joint */
@@ -261,6 +261,7 @@ static void report(void **state)
     assert_reported(model, "suspicious", "/links/4/inertial"); /* principal moments violate the triangle inequality */
     assert_reported(model, "suspicious", "/links/5/joint/friction/viscous");
     assert_reported(model, "suspicious", "/links/5/joint/spring/damping");
+    assert_reported(model, "suspicious", "/links/5/joint/spring/damping_polynomial");
     assert_int_equal(json_array_size(model->report), 11); /* no further entries: link 5 has a rotor */
     assert_true(model->dyn->mass == 1);                   /* links fixed to the world do not count */
     api_model_release(model);

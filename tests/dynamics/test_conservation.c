@@ -49,8 +49,10 @@ static double dissipation(const trial *t)
     for (size_t b = 0; b < t->model->n_bodies; b++) {
         const dyn_body *body = &t->model->body[b];
         for (int k = 0; k < dyn_joint_nv(body->joint.kind); k++) {
-            double rate = body->joint.ratio * t->qd[body->joint.v + k];
-            heat += friction_heat(&body->joint.friction, rate) + body->joint.spring.damping * rate * rate;
+            double            rate = body->joint.ratio * t->qd[body->joint.v + k];
+            const dyn_spring *d    = &body->joint.spring;
+            heat += friction_heat(&body->joint.friction, rate) + d->damping * rate * rate +
+                    d->damping2 * pow(fabs(rate), 3) + d->damping3 * pow(rate, 4);
         }
     }
     for (size_t k = 0; k < t->model->n_drives; k++) {

@@ -52,6 +52,10 @@ static const field joint_fields[] = {
     ONE(dyn_link, spring.stiffness, ABSENT),
     ONE(dyn_link, spring.damping, ABSENT),
     ONE(dyn_link, spring.rest, ABSENT | SIGNED),
+    ONE(dyn_link, spring.stiffness2, ABSENT | SIGNED),
+    ONE(dyn_link, spring.stiffness3, ABSENT),
+    ONE(dyn_link, spring.damping2, ABSENT),
+    ONE(dyn_link, spring.damping3, ABSENT),
     ONE(dyn_link, elasticity.stiffness, ABSENT),
     ONE(dyn_link, elasticity.damping, ABSENT),
     ONE(dyn_link, elasticity.rest, ABSENT | SIGNED),
@@ -86,6 +90,8 @@ static const pair pairs[] = {
     PAIR(motor.friction.breakaway_positive, motor.friction.breakaway_negative),
     PAIR(spring.stiffness, elasticity.stiffness),
     PAIR(spring.rest, elasticity.rest),
+    PAIR(spring.stiffness2, spring.damping2),
+    PAIR(spring.stiffness3, spring.damping3),
     PAIR(ratio, offset),
 };
 

@@ -53,6 +53,10 @@ static void test_bad_numbers_are_reported(void **state)
         offsetof(dyn_link, spring.stiffness),
         offsetof(dyn_link, spring.damping),
         offsetof(dyn_link, spring.rest),
+        offsetof(dyn_link, spring.stiffness2),
+        offsetof(dyn_link, spring.stiffness3),
+        offsetof(dyn_link, spring.damping2),
+        offsetof(dyn_link, spring.damping3),
     };
     const double bad[] = {NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)

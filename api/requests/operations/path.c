@@ -53,6 +53,11 @@ static bool prepare(api_plan *plan, api_selection *selected)
     const api_query *q = plan->query;
     path_options    *o = selected->options;
     *o = (path_options){.whole = q->scene, .still = {.model = q->scene.model}, .damped = api_path_is_damped(q)};
+    if (api_path_has_curved_damping(q))
+        return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
+                        "the torques along a path are no polynomial in its velocity: a joint of %s has a spring with a "
+                        "\"damping_polynomial\", which a model for paths leaves out",
+                        q->model->name);
     if (!api_path_has_coulomb(q)) return true;
     if (q->model->loops)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,

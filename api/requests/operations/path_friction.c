@@ -181,6 +181,15 @@ bool api_path_has_smooth(const api_query *q)
     return smooth && has_friction(q);
 }
 
+bool api_path_has_curved_damping(const api_query *q)
+{
+    const dyn_model *m      = q->scene.model;
+    bool             curved = false;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        curved |= m->body[i].joint.spring.damping2 != 0 || m->body[i].joint.spring.damping3 != 0;
+    return curved;
+}
+
 bool api_path_is_damped(const api_query *q)
 {
     const dyn_model *m      = q->scene.model;

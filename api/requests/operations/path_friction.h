@@ -24,6 +24,8 @@ bool api_path_has_coulomb(const api_query *q);
 /* True if Coulomb friction among the terms of the request is smooth, follows a Stribeck curve or depends on the load,
  * so that the torques are no polynomial in the rate. */
 bool api_path_has_smooth(const api_query *q);
+/* True if a damper depends on powers of its rate above the first. */
+bool api_path_has_curved_damping(const api_query *q);
 
 /* Returns the request's model without Coulomb friction, from the request's pool: a shallow copy with bodies and
  * motors of transmissions of its own.

@@ -80,6 +80,12 @@ bool api_document_read_friction(const api_entry *owner, dyn_friction *out)
 /* Refuses what the spring of a joint with a quaternion has not. */
 static bool check_free_spring(const api_entry *spring, dyn_joint_kind kind)
 {
+    static const char *const polynomials[] = {"stiffness_polynomial", "damping_polynomial"};
+    for (size_t i = 0; i < 2; i++)
+        if (api_entry_has(spring, polynomials[i]))
+            return api_entry_fail(spring, polynomials[i], API_BAD_VALUE,
+                                  "the spring of a joint with a quaternion is linear: it has no \"%s\"",
+                                  polynomials[i]);
     if (kind == DYN_FLOATING && api_entry_has(spring, "stiffness"))
         return api_entry_fail(spring, "stiffness", API_BAD_VALUE,
                               "the spring of a floating joint or base has \"damping\" alone");
@@ -88,16 +94,33 @@ static bool check_free_spring(const api_entry *spring, dyn_joint_kind kind)
                           "the spring of a joint with a quaternion has no \"rest\": it is at rest without rotation");
 }
 
+/* Reads the coefficients of the second and third power. A damper with a negative one may drive the joint. */
+static bool read_polynomials(const api_entry *spring, dyn_spring *out)
+{
+    double k[2] = {0, 0}, d[2] = {0, 0};
+    if (!api_entry_vector(spring, "stiffness_polynomial", API_OPTIONAL, k, 2) ||
+        !api_entry_vector(spring, "damping_polynomial", API_OPTIONAL, d, 2))
+        return false;
+    out->stiffness2 = k[0];
+    out->stiffness3 = k[1];
+    out->damping2   = d[0];
+    out->damping3   = d[1];
+    if (d[0] >= 0 && d[1] >= 0) return true;
+    return api_entry_report(spring, "damping_polynomial", "warning", "suspicious",
+                            "\"damping_polynomial\" has a negative number: it drives the joint at some speeds");
+}
+
 bool api_document_read_spring(const api_entry *joint, dyn_joint_kind kind, dyn_spring *out)
 {
-    static const char *const fields[] = {"stiffness", "damping", "rest", NULL};
+    static const char *const fields[] = {"stiffness",          "damping", "rest", "stiffness_polynomial",
+                                         "damping_polynomial", NULL};
     api_entry                spring;
     if (!api_entry_has(joint, "spring")) return true;
     if (!api_entry_open(&spring, joint, "spring", fields) ||
         (dyn_joint_has_quaternion(kind) && !check_free_spring(&spring, kind)) ||
         !api_entry_number(&spring, "stiffness", API_OPTIONAL, &out->stiffness) ||
         !read_damping(&spring, "damping", &out->damping) ||
-        !api_entry_number(&spring, "rest", API_OPTIONAL, &out->rest))
+        !api_entry_number(&spring, "rest", API_OPTIONAL, &out->rest) || !read_polynomials(&spring, out))
         return false;
     api_entry_close(&spring, false);
     return true;

@@ -266,6 +266,11 @@ static bool lock_motor(api_document *document, api_reader *reader, int i, api_do
     const dyn_spring *e = &l->elasticity, spring = l->spring;
     if (lock->n != 1 || lock->is_array)
         return fail_lock(reader, lock->name, API_WRONG_SHAPE, "an array given, the position of a motor is a number");
+    if (spring.stiffness2 != 0 || spring.stiffness3 != 0)
+        return fail_lock(
+            reader, lock->name, API_NOT_SUPPORTED,
+            "the joint has a spring with a stiffness_polynomial, which is none beside that of the motor: lock "
+            "the joint, or leave the motor free");
     l->spring.stiffness = spring.stiffness + e->stiffness;
     l->spring.damping   = spring.damping + e->damping;
     if (l->spring.stiffness != 0)

@@ -179,15 +179,10 @@ static bool find_site(api_mjcf *m, const xmlNode *element, const char *attribute
     return true;
 }
 
-static dyn_pose in_world(const api_mjcf *m, int body)
-{
-    return body < 0 ? dyn_pose_identity() : m->bodies[body].X_wb;
-}
-
 /* X_ab of two bodies at the reference position. */
 static dyn_pose between(const api_mjcf *m, int a, int b)
 {
-    dyn_pose X_wa = in_world(m, a), X_wb = in_world(m, b), X_aw = dyn_pose_inverse(&X_wa);
+    dyn_pose X_wa = api_mjcf_pose_of(m, a), X_wb = api_mjcf_pose_of(m, b), X_aw = dyn_pose_inverse(&X_wa);
     return dyn_pose_compose(&X_aw, &X_wb);
 }
 
@@ -197,7 +192,7 @@ static bool read_anchor(api_mjcf *m, const xmlNode *element, api_mjcf_loop *loop
     dyn_pose X = dyn_pose_identity();
     if (!api_xml_numbers(&m->xml, element, "anchor", API_REQUIRED, X.p, 3)) return false;
     if (m->compilers[0].global) {
-        dyn_pose X_wa = in_world(m, loop->body[0]), X_aw = dyn_pose_inverse(&X_wa);
+        dyn_pose X_wa = api_mjcf_pose_of(m, loop->body[0]), X_aw = dyn_pose_inverse(&X_wa);
         X = dyn_pose_compose(&X_aw, &X);
     }
     dyn_pose X_ba = between(m, loop->body[1], loop->body[0]);
@@ -233,31 +228,6 @@ static bool check_torque_scale(api_mjcf *m, const xmlNode *element)
                                          "torquescale 0 of <weld>: the loop of the model holds the orientation, too"));
 }
 
-/* Returns the free joint of a body that is held to the world; NULL: none. */
-static api_mjcf_joint *free_joint_of(api_mjcf *m, int body, int other)
-{
-    bool still = other < 0 || !m->bodies[other].moves;
-    if (!still || body < 0 || m->bodies[body].n_joints == 0) return NULL;
-    api_mjcf_joint *joint = &m->joints[m->bodies[body].first_joint];
-    return joint->type == API_MJCF_FREE && !joint->locked ? joint : NULL;
-}
-
-/* A weld of a free body to the world fixes it there: a robot in a gantry. */
-static bool fix_to_world(api_mjcf *m, const api_mjcf_loop *loop, int side, api_mjcf_joint *joint)
-{
-    api_mjcf_body *body = &m->bodies[loop->body[side]];
-    dyn_pose       X = in_world(m, loop->body[1 - side]), away = dyn_pose_inverse(&loop->X[side]),
-             X_pw = in_world(m, body->parent);
-    X             = dyn_pose_compose(&X, &loop->X[1 - side]);
-    X             = dyn_pose_compose(&X, &away);
-    X_pw          = dyn_pose_inverse(&X_pw);
-    body->X_pb    = dyn_pose_compose(&X_pw, &X);
-    joint->locked = true;
-    m->n_fixed++;
-    return api_xml_report(&m->xml, loop->element, "info", "assumed",
-                          "the weld fixes the free body \"%.*s\" to the world", api_text_shown(body->name), body->name);
-}
-
 /* Marks the joints between a body and the world, once more or once less. */
 static void turn_over(const api_mjcf *m, int body, bool *mark)
 {
@@ -283,6 +253,26 @@ static bool mark_passive(api_mjcf *m, const api_mjcf_loop *loop)
     return any || not_held(m, loop->element, "no joint lies between its two bodies");
 }
 
+/* The mocap body that carries a body; NULL: none. */
+static const api_mjcf_body *mocap_of(const api_mjcf *m, int body)
+{
+    while (body >= 0 && !m->bodies[body].mocap)
+        body = m->bodies[body].parent;
+    return body < 0 ? NULL : &m->bodies[body];
+}
+
+/* A program moves the mocap bodies, which pull at a robot by their welds: the robot by itself has no such loop. */
+static bool report_mocap(api_mjcf *m, const xmlNode *element, const api_mjcf_body *mocap)
+{
+    char reason[300];
+    snprintf(
+        reason, sizeof reason,
+        "a program moves the mocap body \"%.*s\"; without mocap=\"true\" the body stands in the world and holds the "
+        "robot",
+        api_text_shown(mocap->name), mocap->name);
+    return not_held(m, element, reason);
+}
+
 static bool read_loop(api_mjcf *m, const xmlNode *element, bool weld)
 {
     api_mjcf_loop *loop  = &m->loops[m->n_loops];
@@ -301,11 +291,13 @@ static bool read_loop(api_mjcf *m, const xmlNode *element, bool weld)
                !(weld ? read_relative_pose(m, element, loop) : read_anchor(m, element, loop))) {
         return false;
     }
-    for (int side = 0; weld && side < 2; side++) {
-        api_mjcf_joint *joint = free_joint_of(m, loop->body[side], loop->body[1 - side]);
-        if (joint) return fix_to_world(m, loop, side, joint);
+    for (int side = 0; side < 2; side++) {
+        const api_mjcf_body *mocap = mocap_of(m, loop->body[side]);
+        if (mocap) return report_mocap(m, element, mocap);
     }
-    return mark_passive(m, loop);
+    bool held;
+    if (!api_mjcf_hold_free_body(m, loop, &held)) return false;
+    return held || mark_passive(m, loop);
 }
 
 /* --- the section -------------------------------------------------------------------------------------------------- */

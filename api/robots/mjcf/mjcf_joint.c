@@ -48,11 +48,17 @@ static bool write_limits(api_mjcf *m, const api_mjcf_joint *joint, json_t *field
     return api_xml_set_vector(&m->xml, limits, "position", range, 2);
 }
 
+bool api_mjcf_polynomial(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double c[3])
+{
+    api_xml_span span = {.v = c, .min = 1, .max = 3};
+    c[0] = c[1] = c[2] = 0;
+    return api_mjcf_span(m, item, attribute, &span);
+}
+
 bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *linear)
 {
-    double       c[3] = {0};
-    api_xml_span span = {.v = c, .min = 1, .max = 3};
-    if (!api_mjcf_span(m, item, attribute, &span)) return false;
+    double c[3];
+    if (!api_mjcf_polynomial(m, item, attribute, c)) return false;
     *linear = c[0];
     if (c[1] == 0 && c[2] == 0) return true;
     return api_xml_report(&m->xml, item->element, "warning", "not-held",
@@ -60,18 +66,44 @@ bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *a
                           attribute, (const char *)item->element->name, c[0], c[1], c[2]);
 }
 
-/* Stiffness and damping at the joint, less those that a flag disables; damping includes that of the actuators. */
+/* Stiffness and damping at the joint, less those that a flag disables; damping includes that of the actuators. The
+ * coefficients of higher powers are those of joints with one coordinate. */
 typedef struct passive_forces {
     double stiffness, damping, loss;
+    double stiffness_polynomial[2], damping_polynomial[2];
 } passive_forces;
+
+/* Reads the higher powers, which `springdamper` leaves as they are. A spring of a tendon has another rest than that of
+ * the joint: their sum is no polynomial of one displacement. */
+static bool read_polynomials(api_mjcf *m, const api_mjcf_joint *joint, passive_forces *f)
+{
+    double     k[3], d[3];
+    const bool tendons = joint->tendon_stiffness != 0;
+    if (!api_mjcf_polynomial(m, &joint->item, "stiffness", k) || !api_mjcf_polynomial(m, &joint->item, "damping", d))
+        return false;
+    if (!m->option.no_dampers) memcpy(f->damping_polynomial, d + 1, 2 * sizeof *d);
+    if (m->option.no_springs || (k[1] == 0 && k[2] == 0)) return true;
+    if (!tendons) memcpy(f->stiffness_polynomial, k + 1, 2 * sizeof *k);
+    return !tendons ||
+           api_xml_report(&m->xml, joint->element, "warning", "not-held",
+                          "stiffness of joint \"%.*s\" is a polynomial, %.9g %.9g %.9g: beside the spring of a "
+                          "tendon the model holds its linear term alone",
+                          api_text_shown(joint->name), joint->name, k[0], k[1], k[2]);
+}
 
 static bool read_forces(api_mjcf *m, const api_mjcf_joint *joint, passive_forces *f)
 {
+    const bool several = api_mjcf_has_several(joint);
+    double     k[3], d[3];
     *f = (passive_forces){0};
-    if (!api_mjcf_coefficients(m, &joint->item, "stiffness", &f->stiffness) ||
-        !api_mjcf_coefficients(m, &joint->item, "damping", &f->damping) ||
-        !api_mjcf_numbers(m, &joint->item, "frictionloss", &f->loss, 1))
+    if (several ? !api_mjcf_coefficients(m, &joint->item, "stiffness", k) ||
+                      !api_mjcf_coefficients(m, &joint->item, "damping", d)
+                : !api_mjcf_polynomial(m, &joint->item, "stiffness", k) ||
+                      !api_mjcf_polynomial(m, &joint->item, "damping", d) || !read_polynomials(m, joint, f))
         return false;
+    f->stiffness = k[0];
+    f->damping   = d[0];
+    if (!api_mjcf_numbers(m, &joint->item, "frictionloss", &f->loss, 1)) return false;
     if (f->loss < 0)
         return api_xml_fail(&m->xml, joint->element, API_BAD_VALUE, "frictionloss %.9g is negative", f->loss);
     if (joint->has_springdamper) {
@@ -103,17 +135,27 @@ bool api_mjcf_read_springref(api_mjcf *m, const api_mjcf_joint *joint, double *s
     return true;
 }
 
-/* Writes the spring of the joint and its tendons: of k (q - rest) and k_t q - effort, the sum. */
-static bool write_spring(api_mjcf *m, const api_mjcf_joint *joint, double stiffness, json_t *fields)
+static bool write_polynomial(api_mjcf *m, json_t *spring, const char *key, const double c[2])
 {
-    const bool tendons = joint->tendon_stiffness != 0 && !m->option.no_springs;
-    double     middle, sum = stiffness + (tendons ? joint->tendon_stiffness : 0);
+    return (c[0] == 0 && c[1] == 0) || api_xml_set_vector(&m->xml, spring, key, c, 2);
+}
+
+/* Writes the spring of the joint and its tendons: of k (q - rest) and k_t q - effort, the sum. */
+static bool write_spring(api_mjcf *m, const api_mjcf_joint *joint, const passive_forces *f, json_t *fields)
+{
+    const bool    tendons = joint->tendon_stiffness != 0 && !m->option.no_springs;
+    const double *k = f->stiffness_polynomial, *d = f->damping_polynomial;
+    double        middle, sum                     = f->stiffness + (tendons ? joint->tendon_stiffness : 0);
     if (!api_mjcf_read_springref(m, joint, &middle)) return false;
-    if (tendons && sum != 0) middle = (stiffness * middle + joint->tendon_effort) / sum;
-    if (sum == 0) return true;
+    if (tendons && sum != 0) middle = (f->stiffness * middle + joint->tendon_effort) / sum;
+    const bool pulls = sum != 0 || k[0] != 0 || k[1] != 0;
+    if (!pulls && d[0] == 0 && d[1] == 0) return true;
     json_t *spring = open_object(m, fields, "spring");
-    return spring && api_xml_set_number(&m->xml, spring, "stiffness", sum) &&
-           api_xml_set_number(&m->xml, spring, "rest", middle);
+    return spring &&
+           (!pulls || (api_xml_set_number(&m->xml, spring, "stiffness", sum) &&
+                       api_xml_set_number(&m->xml, spring, "rest", middle))) &&
+           write_polynomial(m, spring, "stiffness_polynomial", k) &&
+           write_polynomial(m, spring, "damping_polynomial", d);
 }
 
 bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature)
@@ -147,8 +189,7 @@ static bool write_one_coordinate(api_mjcf *m, const api_mjcf_joint *joint, json_
     passive_forces f;
     return api_xml_set_vector(&m->xml, fields, "axis", joint->axis, 3) && read_forces(m, joint, &f) &&
            write_limits(m, joint, fields, limited) && write_friction(m, &f, fields) &&
-           write_spring(m, joint, f.stiffness, fields) && write_armature(m, joint, fields) &&
-           write_mimic(m, joint, fields);
+           write_spring(m, joint, &f, fields) && write_armature(m, joint, fields) && write_mimic(m, joint, fields);
 }
 
 /* --- joints with several coordinates ------------------------------------------------------------------------------ */
@@ -172,7 +213,8 @@ static bool report_value(api_mjcf *m, const api_mjcf_joint *joint, const char *w
 
 static bool report_range(api_mjcf *m, const api_mjcf_joint *joint)
 {
-    if (joint->type == API_MJCF_FREE || !api_mjcf_has(m, &joint->item, "range") || m->option.no_limits) return true;
+    if (joint->type == API_MJCF_FREE || joint->pinned || !api_mjcf_has(m, &joint->item, "range") || m->option.no_limits)
+        return true;
     return api_xml_report(&m->xml, joint->element, "warning", "not-held",
                           "range of joint \"%.*s\" is not part of the model: limits are for joints with one coordinate",
                           api_text_shown(joint->name), joint->name);

@@ -14,6 +14,7 @@ static const size_t sizes[API_MJCF_JOINT_TYPES] = {
 /* Coordinates of a joint in MuJoCo; the first of the hinges that stand for a ball joint has those of that joint. */
 static size_t size_of(const api_mjcf_joint *joint)
 {
+    if (joint->pinned) return sizes[API_MJCF_FREE];
     return joint->part > 1 ? 0 : sizes[joint->part == 1 ? API_MJCF_BALL : joint->type];
 }
 
@@ -47,6 +48,20 @@ static bool set_coordinates(api_mjcf *m, const api_mjcf_joint *joint, const char
     return true;
 }
 
+/* Sets the quaternion of the ball joint that stands for a free joint: its turn from the orientation at the reference.
+ * The position follows. */
+static bool set_pinned(api_mjcf *m, const api_mjcf_joint *joint, const double *qpos, json_t *to)
+{
+    const dyn_pose home = dyn_pose_inverse(&m->bodies[joint->body].X_pb);
+    double         w[4], x[4], norm;
+    memcpy(w, qpos + 3, sizeof w);
+    if (!dyn_quaternion_normalise_any(w, 1, &norm)) memcpy(w, (double[4]){1, 0, 0, 0}, sizeof w);
+    dyn_pose turned = dyn_pose_wxyz(w);
+    turned          = dyn_pose_compose(&home, &turned);
+    dyn_quaternion_of((const double(*)[3])turned.R, x);
+    return set_coordinates(m, joint, joint->name, (double[4]){x[3], x[0], x[1], x[2]}, to);
+}
+
 /* Coordinates that a joint of the model has in a configuration: a locked joint and one that follows another have none.
  */
 static bool has_own(const api_mjcf_joint *joint)
@@ -59,7 +74,11 @@ static bool set_positions(api_mjcf *m, const api_mjcf_body *base, const double *
     for (size_t i = 0; i < m->n_joints; qpos += size_of(&m->joints[i++])) {
         const api_mjcf_joint *joint = &m->joints[i];
         const bool            free  = base && base == &m->bodies[joint->body];
-        if (has_own(joint) && !set_coordinates(m, joint, free ? "base" : joint->name, qpos, to)) return false;
+        if (joint->pinned) {
+            if (!set_pinned(m, joint, qpos, to)) return false;
+        } else if (has_own(joint) && !set_coordinates(m, joint, free ? "base" : joint->name, qpos, to)) {
+            return false;
+        }
     }
     return true;
 }
@@ -85,7 +104,7 @@ static void set_reference(const api_mjcf *m, double *qpos)
             *qpos = joint->ref;
             continue;
         }
-        if (joint->type == API_MJCF_FREE) {
+        if (joint->type == API_MJCF_FREE || joint->pinned) {
             memcpy(qpos, X->p, sizeof X->p);
             dyn_quaternion_of(X->R, q);
         }

@@ -79,6 +79,7 @@ typedef struct api_mjcf_joint {
     double              pos[3], axis[3]; /* in the body frame; axis of length 1 */
     double              ref;
     bool                locked; /* true: an equality holds the joint at `offset` */
+    bool                pinned; /* a ball joint in the place of a free joint: mjcf_hold.c */
     int                 leader; /* joint that this one follows, or -1: q = multiplier q_leader + offset */
     double              multiplier, offset;
     double              effort[2];   /* least and greatest sum of its actuators' forces, which may be infinite */
@@ -205,7 +206,7 @@ typedef struct api_mjcf {
     size_t                  n_bodies, n_joints, n_sites, n_loops;
     bool                    generates;    /* a <composite> or <flexcomp> would make bodies that the model lacks */
     size_t                  n_copies;     /* elements that <replicate> and <attach> have made */
-    size_t                  n_fixed;      /* free bodies that a weld fixes to the world */
+    size_t                  n_fixed;      /* free bodies that an equality holds to the world */
     const char             *undetermined; /* name of a ball or free joint that the loops leave a freedom; NULL: none */
     api_mjcf_body          *bodies;       /* parents before children, depth-first */
     api_mjcf_joint         *joints;       /* in the order of their bodies */
@@ -272,8 +273,9 @@ bool api_mjcf_has(const api_mjcf *m, const api_mjcf_item *item, const char *attr
 /* Fails for a figure, made of several of the file, that is beyond the range of numbers. */
 bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value);
 
-/* Reads the coefficients of a polynomial, "damping" or "stiffness": *linear is the first. Reports the others, which a
- * model cannot hold. */
+/* Reads the coefficients of the powers of a polynomial, "damping" or "stiffness": one to three, the others are 0. */
+bool api_mjcf_polynomial(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double c[3]);
+/* Reads them where a model holds the first alone, *linear, and reports the others. */
 bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *linear);
 
 /* Reads <compiler> and <option>. */
@@ -340,6 +342,11 @@ bool api_mjcf_names_generated(const api_mjcf *m, const xmlNode *element);
 
 /* Reads <equality>: couples joints and collects loops. */
 bool api_mjcf_read_equalities(api_mjcf *m);
+/* Pose of a body in the world at the reference position. `body` -1: the world. */
+dyn_pose api_mjcf_pose_of(const api_mjcf *m, int body);
+/* Replaces the free joint of a body that a loop holds to the world, by a fixed or a ball joint; *held: it has done so,
+ * and no loop is left. */
+bool api_mjcf_hold_free_body(api_mjcf *m, const api_mjcf_loop *loop, bool *held);
 /* Writes <keyframe> to the document: the positions of its keys are configurations. `base`: the body that is the
  * floating base, or NULL. */
 bool api_mjcf_write_keyframes(api_mjcf *m, const api_mjcf_body *base);

@@ -42,7 +42,7 @@ static bool find_rod(const api_mjcf *m, const api_mjcf_joint *joint, double axis
 static bool is_rod(const api_mjcf *m, const api_mjcf_joint *joint, double axis[3])
 {
     const api_mjcf_body *body = &m->bodies[joint->body];
-    bool                 free = joint->type == API_MJCF_BALL && joint->passive && !joint->driven && !joint->locked;
+    bool free = joint->type == API_MJCF_BALL && joint->passive && !joint->driven && !joint->locked && !joint->pinned;
     for (size_t i = 0; free && i < m->n_bodies; i++)
         free = m->bodies[i].parent != joint->body || !m->bodies[i].moves || m->bodies[i].n_joints == 0;
     return free && body->n_joints == 1 && find_rod(m, joint, axis);

@@ -51,9 +51,13 @@ static bool read_tendon_joint(api_mjcf *m, const xmlNode *element, api_mjcf_tend
         return api_xml_fail(&m->xml, element, API_UNKNOWN_NAME, "its joint \"%.*s\" is not a joint of this file",
                             api_text_shown(name), name);
     int index = (int)json_integer_value(found);
-    if (api_mjcf_has_several(&m->joints[index]))
-        return api_xml_fail(&m->xml, element, API_BAD_VALUE, "its joint \"%.*s\" is neither a hinge nor a slide",
-                            api_text_shown(name), name);
+    if (api_mjcf_has_several(&m->joints[index])) { /* MuJoCo takes the first entries of the joint in qpos and qvel */
+        t->fixed = false;
+        return api_xml_report(&m->xml, element, "warning", "not-held",
+                              "joint \"%.*s\" of this tendon is neither a hinge nor a slide: the tendon moves no joint "
+                              "in the model",
+                              api_text_shown(name), name);
+    }
     t->joint[t->n]         = index;
     t->coefficient[t->n++] = coefficient;
     return true;

@@ -1,6 +1,7 @@
 /* mjcf_replicate.c - expand <replicate>: copies of its elements, each in a frame that is turned and moved on from that
- * of the copy before, with a number behind every name. An equality or actuator that refers to one of the elements is
- * copied with them. The inner one of nested replicates comes first, as in MuJoCo (XML reference, body/replicate). */
+ * of the copy before, with a number behind every name. A tendon, equality or actuator that refers to one of the
+ * elements is copied with them. The inner one of nested replicates comes first, as in MuJoCo (XML reference,
+ * body/replicate). */
 #include "api/robots/mjcf/mjcf_reader.h"
 #include "api/codec/number.h"
 #include <math.h>
@@ -31,12 +32,13 @@ static void *check_allocated(api_mjcf *m, void *pointer)
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-/* Returns the kind of the elements that an attribute names: "joint1" and "jointinparent" name a joint. */
+/* Returns the kind of the elements that an attribute names: "joint1" and "jointinparent" name a joint, "cranksite" a
+ * site. */
 static const char *kind_named_by(const char *attribute)
 {
-    static const char *const kinds[] = {"joint", "body", "site", "geom"};
+    static const char *const kinds[] = {"joint", "body", "site", "geom", "tendon"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strncmp(attribute, kinds[i], strlen(kinds[i])) == 0) return kinds[i];
+        if (strstr(attribute, kinds[i])) return kinds[i];
     return NULL;
 }
 
@@ -135,12 +137,42 @@ static bool make_copy(replicate *r, size_t i, double position[3])
 
 /* --- copies of what refers to them -------------------------------------------------------------------------------- */
 
-static bool refers(const replicate *r, const xmlNode *element, const xmlAttr *attribute)
+static bool names_copied(const replicate *r, const xmlNode *element, const xmlAttr *attribute)
 {
     const char *name = NULL, *kind = kind_named_by((const char *)attribute->name);
     char        key[LONGEST_NAME];
     return kind && api_xml_text(&r->m->xml, element, (const char *)attribute->name, API_OPTIONAL, &name) && name &&
            json_object_get(r->names, key_of(kind, name, key));
+}
+
+/* True if an element or one inside it, as the joint of a tendon, names one of the elements. */
+static bool refers(const replicate *r, const xmlNode *element)
+{
+    bool found = false;
+    for (const xmlAttr *a = element->type == XML_ELEMENT_NODE ? element->properties : NULL; a && !found; a = a->next)
+        found = names_copied(r, element, a);
+    for (const xmlNode *e = element->children; e && !found; e = e->next)
+        found = refers(r, e);
+    return found;
+}
+
+/* Puts the suffix behind the references of a copy and of the elements inside it. */
+static bool extend_references(replicate *r, xmlNode *copy)
+{
+    for (const xmlAttr *a = copy->type == XML_ELEMENT_NODE ? copy->properties : NULL; a; a = a->next)
+        if (names_copied(r, copy, a) && !extend_value(r, copy, a)) return false;
+    for (xmlNode *e = copy->children; e; e = e->next)
+        if (!extend_references(r, e)) return false;
+    return true;
+}
+
+/* Gives a copy and the elements inside it the places of the originals. */
+static void keep_places(xmlNode *copy, const xmlNode *original)
+{
+    const xmlNode *o = original->children;
+    copy->_private   = original->_private;
+    for (xmlNode *c = copy->children; c; c = c->next, o = o->next)
+        if (c->type == XML_ELEMENT_NODE) keep_places(c, o);
 }
 
 /* The number of a copy has as many digits as the count. */
@@ -161,24 +193,31 @@ static bool copy_referrer(replicate *r, xmlNode *element)
         xmlNode *copy = check_allocated(r->m, xmlDocCopyNode(element, element->doc, 1));
         if (!copy) return false;
         if (!check_allocated(r->m, xmlAddPrevSibling(element, copy))) return xmlFreeNode(copy), false;
-        copy->_private = element->_private;
+        keep_places(copy, element);
         set_suffix(r, i);
-        for (const xmlAttr *a = copy->properties; a; a = a->next)
-            if ((refers(r, copy, a) || strcmp((const char *)a->name, "name") == 0) && !extend_value(r, copy, a))
-                return false;
+        const xmlAttr *name = xmlHasProp(copy, (const xmlChar *)"name");
+        if ((name && !extend_value(r, copy, name)) || !extend_references(r, copy)) return false;
     }
     return true;
+}
+
+/* Adds the name of a tendon that is copied to those that equalities and actuators may refer to. */
+static bool add_name(replicate *r, const xmlNode *tendon)
+{
+    const char *name = NULL;
+    char        key[LONGEST_NAME];
+    if (!api_xml_text(&r->m->xml, tendon, "name", API_OPTIONAL, &name)) return false;
+    return !name || json_object_set_new(r->names, key_of("tendon", name, key), json_true()) == 0 ||
+           api_reader_no_memory(&r->m->xml.base);
 }
 
 static bool copy_referrers(replicate *r, const char *section)
 {
     for (const xmlNode *s = api_xml_child(r->m->xml.root, section); s; s = api_xml_next(s, section))
         for (xmlNode *e = s->children, *next; e; e = next) {
-            bool found = false;
-            next       = e->next;
-            for (const xmlAttr *a = e->type == XML_ELEMENT_NODE ? e->properties : NULL; a; a = a->next)
-                found |= refers(r, e, a);
-            if (!found) continue;
+            next = e->next;
+            if (e->type != XML_ELEMENT_NODE || !refers(r, e)) continue;
+            if (strcmp(section, "tendon") == 0 && !add_name(r, e)) return false;
             if ((r->m->n_copies += r->count) > API_MJCF_COPIES)
                 return api_xml_fail(&r->m->xml, e, API_MODEL_TOO_LARGE,
                                     "<replicate> and <attach> make more than %d elements", API_MJCF_COPIES);
@@ -239,7 +278,7 @@ static bool expand_replicate(replicate *r)
         set_suffix(r, i);
         if (!make_copy(r, i, position)) return false;
     }
-    if (!copy_referrers(r, "equality") || !copy_referrers(r, "actuator")) return false;
+    if (!copy_referrers(r, "tendon") || !copy_referrers(r, "equality") || !copy_referrers(r, "actuator")) return false;
     xmlUnlinkNode(r->element);
     xmlFreeNode(r->element);
     return true;

@@ -103,20 +103,30 @@ static void put_armature(api_xml_writer *w, xmlNode *joint, double damping, doub
     if (rotor_inertia != 0) api_xml_put_number(w, joint, "armature", rotor_inertia);
 }
 
+/* Puts one coefficient, or those of all three powers. */
+static void put_polynomial(api_xml_writer *w, xmlNode *joint, const char *attribute, const double c[3])
+{
+    if (c[1] != 0 || c[2] != 0)
+        api_xml_put_numbers(w, joint, attribute, c, 3);
+    else if (c[0] != 0)
+        api_xml_put_number(w, joint, attribute, c[0]);
+}
+
 static void put_figures(api_xml_writer *w, xmlNode *joint, size_t i)
 {
     const api_document_link *link    = &w->document->links[i];
     const dyn_link          *dyn     = &link->dyn;
-    double                   damping = dyn->friction.viscous + dyn->spring.damping;
+    const dyn_spring        *s       = &dyn->spring;
+    const bool               springs = s->stiffness != 0 || s->stiffness2 != 0 || s->stiffness3 != 0;
     if (link->has_position_limits && link->lower < link->upper)
         api_xml_put_numbers(w, joint, "range", (double[2]){link->lower, link->upper}, 2);
     else if (link->has_position_limits)
         api_xml_joint_not_held(w, i, "limits/position");
-    put_armature(w, joint, damping, dyn->rotor_inertia);
+    put_polynomial(w, joint, "damping", (const double[]){dyn->friction.viscous + s->damping, s->damping2, s->damping3});
+    put_armature(w, joint, 0, dyn->rotor_inertia);
     if (dyn->friction.positive != 0) api_xml_put_number(w, joint, "frictionloss", dyn->friction.positive);
-    if (dyn->spring.stiffness != 0) api_xml_put_number(w, joint, "stiffness", dyn->spring.stiffness);
-    if (dyn->spring.stiffness != 0 && dyn->spring.rest != 0)
-        api_xml_put_number(w, joint, "springref", dyn->spring.rest);
+    put_polynomial(w, joint, "stiffness", (const double[]){s->stiffness, s->stiffness2, s->stiffness3});
+    if (springs && s->rest != 0) api_xml_put_number(w, joint, "springref", s->rest);
     if (link->limits.has_velocity) api_xml_joint_not_held(w, i, "limits/velocity");
     api_xml_report_motion_limits(w, i);
 }

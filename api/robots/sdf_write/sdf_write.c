@@ -290,6 +290,7 @@ static void put_file(api_sdf_writer *s, xmlNode *sdf, const char *name)
     put_named_frames(s);
     api_xml_report_forces(&s->w);
     api_xml_report_free_forces(&s->w, false);
+    api_xml_report_polynomials(&s->w);
     api_xml_report_compensation(&s->w, 1);
     api_xml_report_configurations(&s->w);
 }

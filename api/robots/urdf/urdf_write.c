@@ -226,6 +226,7 @@ static void report_document(api_urdf_file *f)
     }
     api_xml_report_forces(&f->w);
     api_xml_report_free_forces(&f->w, true);
+    api_xml_report_polynomials(&f->w);
     api_xml_report_configurations(&f->w);
 }
 

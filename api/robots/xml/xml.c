@@ -78,8 +78,10 @@ static void note_error(void *context, xmlError *error)
     if (error->level != XML_ERR_FATAL) return;
     api_code    code    = code_of(context, error);
     const char *message = code == API_MODEL_TOO_LARGE ? "there are too many different names"
-                          : error->message            ? error->message
-                                                      : "";
+                          : error->code == XML_ERR_DOCUMENT_END
+                              ? "something follows the end of the outermost element: remove it, or an end tag too many"
+                          : error->message ? error->message
+                                           : "";
     size_t      length  = strcspn(message, "\n");
     snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), message);
     fail_at_cursor(context, code, text);

@@ -248,6 +248,15 @@ void api_xml_report_free_forces(api_xml_writer *w, bool damping_is_held)
         api_xml_not_held(w, "/base/spring", "\"spring\" of the base is not part of the file");
 }
 
+void api_xml_report_polynomials(api_xml_writer *w)
+{
+    for (size_t i = 0; i < w->document->n_links; i++) {
+        const dyn_spring *s = &w->document->links[i].dyn.spring;
+        if (s->stiffness2 != 0 || s->stiffness3 != 0) api_xml_joint_not_held(w, i, "spring/stiffness_polynomial");
+        if (s->damping2 != 0 || s->damping3 != 0) api_xml_joint_not_held(w, i, "spring/damping_polynomial");
+    }
+}
+
 void api_xml_report_compensation(api_xml_writer *w, double written)
 {
     const api_document *d = w->document;

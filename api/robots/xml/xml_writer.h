@@ -64,6 +64,8 @@ void api_xml_report_configurations(api_xml_writer *w);
 /* Reports rotor inertia and spring of joints with a quaternion and of the base, for formats without them; some hold the
  * damping of joints. */
 void api_xml_report_free_forces(api_xml_writer *w, bool damping_is_held);
+/* Reports coefficients of springs and dampers for powers above the first. */
+void api_xml_report_polynomials(api_xml_writer *w);
 
 /* Name of the link that carries `link`, and of the joint that a mimic joint follows. */
 const char *api_xml_parent_of(const api_document *document, const api_document_link *link);

@@ -128,7 +128,9 @@ static double friction_force(const dyn_friction *f, double sd)
 
 static double spring_force(const dyn_spring *spring, double s, double sd)
 {
-    return spring->stiffness * (s - spring->rest) + spring->damping * sd;
+    const double x = s - spring->rest;
+    return ((spring->stiffness3 * x + spring->stiffness2) * x + spring->stiffness) * x +
+           ((spring->damping3 * fabs(sd) + spring->damping2) * fabs(sd) + spring->damping) * sd;
 }
 
 /* Friction and springs of one joint and its motor. They act on the last coordinate, the angle of a planar joint. */

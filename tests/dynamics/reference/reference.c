@@ -68,7 +68,9 @@ real friction_force(const dyn_friction *f, real ds)
 
 static real spring_force(const dyn_spring *s, real position, real ds)
 {
-    return s->stiffness * (position - s->rest) + s->damping * ds;
+    real x = position - s->rest;
+    return s->stiffness * x + s->stiffness2 * powl(x, 2) + s->stiffness3 * powl(x, 3) + s->damping * ds +
+           s->damping2 * ds * fabsl(ds) + s->damping3 * powl(ds, 3);
 }
 
 /* The power of a joint's force is force * ds = (ratio force) * qd, hence the factor ratio. For a planar joint the force

@@ -172,7 +172,8 @@ static void joint_energies(const reference *r, real *kinetic, real *potential)
         if (l->n == 0 || motion_has_quaternion(d)) continue;
         real rate = jet_derivative(l->s, 1), stretch = l->s.c[0] - d->spring.rest;
         if (!d->elastic) *kinetic += d->rotor_inertia * rate * rate / 2;
-        *potential += d->spring.stiffness * stretch * stretch / 2;
+        *potential += d->spring.stiffness * stretch * stretch / 2 + d->spring.stiffness2 * powl(stretch, 3) / 3 +
+                      d->spring.stiffness3 * powl(stretch, 4) / 4;
     }
 }
 

@@ -350,6 +350,23 @@ static void draw_free_forces(uint64_t seed, unsigned features, random_tree *tree
     }
 }
 
+/* Gives springs and dampers of joints with one coordinate higher powers, from a source of its own. A spring becomes
+ * stiffer at both ends, with b^2 < 3 a c for a x + b x^2 + c x^3, so that its potential has one minimum. */
+static void draw_polynomials(uint64_t seed, random_tree *tree)
+{
+    random_source source = {.state = ~seed * 0xbf58476d1ce4e5b9u};
+    for (size_t i = 0; i < tree->description.n_links; i++) {
+        dyn_spring *s = &tree->links[i].spring;
+        if (dyn_joint_nv(tree->links[i].joint) != 1) continue;
+        if (s->stiffness != 0 && random_chance(&source, 0.3)) {
+            s->stiffness3 = random_between(&source, 0.02, 0.3);
+            s->stiffness2 = random_between(&source, -1, 1) * sqrt(s->stiffness * s->stiffness3);
+        }
+        if (s->damping != 0 && random_chance(&source, 0.3)) s->damping2 = random_between(&source, 0.05, 0.5);
+        if (s->damping != 0 && random_chance(&source, 0.3)) s->damping3 = random_between(&source, 0.02, 0.3);
+    }
+}
+
 static double draw_share(random_source *source)
 {
     return random_chance(source, 0.3) ? 0 : random_chance(source, 0.3) ? 1 : random_between(source, -0.5, 1.5);
@@ -419,6 +436,7 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
     give_tips_mass(&source, &tree);
     draw_transmissions(&source, features, &tree);
     draw_free_forces(seed, features, &tree);
+    draw_polynomials(seed, &tree);
     draw_compensation(seed, features, &tree);
     return tree;
 }

@@ -2,6 +2,7 @@
 loops leave free. Efforts are those of MuJoCo 3.14's inverse dynamics, projected onto the motions that keep the loops closed."""
 import math
 
+import mujoco
 import mujoco3
 import numpy as np
 import tap
@@ -188,14 +189,15 @@ class Driven(mujoco3.Agreement):
             self.assertIn(word, problem["detail"])
 
     def test_refusals_name_the_joint_and_the_option(self):
-        """A ball joint in the point that holds its body turns as it likes; a free body that hangs on a point keeps three freedoms; a
-        slide on a point has none."""
+        """A ball joint in the point that holds its body turns as it likes; a body that two points hold turns about the line between
+        them; a slide on a point has none."""
         option = "with equality=independent the model is the tree"
         rod = body("rod", ".05 0 .2", '<joint name="ball" type="ball"/>')
         linkage = body("crank", "0 0 1", hinge("j1"), rod) + body("rocker", ".5 0 1", hinge("j3"))
         self.refused(file(linkage, '<connect body1="rod" body2="rocker" anchor="0 0 0"/>', "j1"), 'the loops leave joint "ball" a freedom', option)
         held = '<connect body1="b" anchor="0 0 .1"/>'
-        self.refused(file(body("b", "1 2 3", "<freejoint name='f'/>"), held), "the loops move ball and free joints alone", option)
+        twice = held + '<connect body1="b" anchor="0 0 .3"/>'
+        self.refused(file(body("b", "1 2 3", "<freejoint name='f'/>"), twice), "the loops move ball and free joints alone", option)
         self.refused(file(body("b", "1 2 3", "<joint name='s' type='slide'/>"), held), "nothing moves: the loops leave their joints no freedom", option)
 
 
@@ -236,6 +238,67 @@ class Gantry(mujoco3.Agreement):
     def test_a_weld_that_is_off(self):
         self.put_text("m", file(self.robot(), '<weld body1="world" body2="pelvis" active="false"/>', "hip knee"), "")
         self.assertEqual(self.client.get("/v1/models/m").json()["nv"], 8)
+
+    def test_what_a_program_moves(self):
+        """A mocap body is moved from outside: what is welded to it is free, and a warning names the body."""
+        mocap = '<body name="hand" mocap="true"><geom size=".1"/><body name="palm" pos="0 0 .1"><geom size=".1"/></body></body>'
+        for equality in ('<weld body1="hand" body2="pelvis"/>', '<weld body1="shin" body2="hand"/>', '<connect body1="palm" body2="shin" anchor="0 0 0"/>',
+                         '<connect site1="s" site2="t"/>'):
+            text = file(self.robot() + mocap.replace("</body></body>", '<site name="s"/></body></body><site name="u"/>'), equality, "hip knee").replace(
+                '<joint name="knee"', '<site name="t"/><joint name="knee"')
+            said = [entry["text"] for entry in self.put_text("m", text, "") if entry["code"] == "not-held"]
+            self.assertTrue(any('a program moves the mocap body "hand"; without mocap="true"' in line for line in said), said)
+            self.compare(Compiled(text), "m")
+        tau, _ = self.tau(file(self.robot() + mocap.replace('mocap="true"', ""), '<weld body1="hand" body2="pelvis"/>', "hip knee"))
+        self.assertClose(tau, self.tau(file(self.robot(""), "", "hip knee"))[0], 1e-12)
+
+
+class Pinned(mujoco3.Agreement):
+    """A point of a free body is held to the world: the body is on a ball joint there."""
+    POINT = ".1 -.2 .3"
+    SITES = '<site name="s" pos=".4 .1 .2" euler="5 6 7"/>', f'<site name="t" pos="{POINT}"/>'
+
+    def robot(self, joint, position=".3 .2 1"):
+        return (f'<body name="stand" pos=".3 .2 .1" euler="0 0 40"><geom size=".1"/>{self.SITES[0]}</body><body name="pelvis" pos="{position}" '
+                f'euler="10 20 30">{joint}{GEOM}{self.SITES[1]}<geom type="box" size=".1 .2 .3" pos=".1 0 .2"/>{Gantry.LEG}</body>')
+
+    def pinned(self, connect, position=".3 .2 1"):
+        said = [entry["text"] for entry in self.put_text("m", file(self.robot("<freejoint/>"), connect, "hip knee"), "")]
+        self.assertTrue(any('holds a point of the free body "pelvis"' in text for text in said), said)
+        self.compare(Compiled(file(self.robot(f'<joint type="ball" pos="{self.POINT}"/>', position), "", "hip knee")), "m")
+
+    def test_a_point_of_the_body(self):
+        for connect in (f'body1="pelvis" anchor="{self.POINT}"', f'body1="pelvis" body2="stand" anchor="{self.POINT}"'):
+            self.pinned(f"<connect {connect}/>")
+
+    def test_sites_that_are_apart(self):
+        """The body moves without a turn until the points meet."""
+        rest = Compiled(file(self.robot("<freejoint/>"), "", "hip knee")).rest
+        apart = [rest["site_xpos"][i] - rest["site_xpos"][3 + i] for i in range(3)]
+        moved = " ".join(repr(x + d) for x, d in zip((0.3, 0.2, 1), apart))
+        for connect in ('site1="s" site2="t"', 'site1="t" site2="s"'):
+            self.pinned(f"<connect {connect}/>", moved)
+
+    def test_keyframes(self):
+        """The quaternion of a key turns the body from its orientation in the file; the ball joint has the turn between them."""
+        turned = np.array([0.5, 0.1, -0.7, 0.4]) / np.linalg.norm([0.5, 0.1, -0.7, 0.4])
+        key = f'<keyframe><key name="k" qpos="9 9 9 {" ".join(map(repr, turned.tolist()))} .3 .4"/><key name="r"/></keyframe></mujoco>'
+        text = file(self.robot("<freejoint/>"), f'<connect body1="pelvis" anchor="{self.POINT}"/>', "hip knee").replace("</mujoco>", key)
+        self.put_text("m", text, "")
+        reset, there = (entry["q"] for entry in sorted(self.client.get("/v1/models/m/document").json()["configurations"], key=lambda e: e["name"] == "k"))
+        names = self.client.get("/v1/models/m").json()["position_names"]
+        poses = self.ask("m", "kinematics", {"q": [[q[name] for name in names] for q in (reset, there)]})["poses"]["pelvis"]
+        model = Compiled(file(self.robot("<freejoint/>"), "", "hip knee"))
+        for k, quaternion in enumerate((model.rest["xquat"][8:12], turned)):
+            x, y, z, w = poses["orientation"][k]
+            self.assertClose(mujoco.rotation(w, x, y, z), mujoco.rotation(*quaternion), 1e-12, scale=1)
+        self.assertClose([there[name] for name in names[-2:]], [0.3, 0.4], 1e-15)
+
+    def test_forces_of_the_free_joint_are_not_those_of_a_ball(self):
+        for force in ("armature", "damping", "stiffness", "frictionloss"):
+            text = file(self.robot(f'<joint type="free" {force}=".1"/>'), f'<connect body1="pelvis" anchor="{self.POINT}"/>', "hip knee")
+            problem = self.client.put("/v1/models/m", text.encode(), Content_Type="application/mjcf+xml").json()
+            self.assertIn("equality=independent", problem["detail"])
 
 
 if __name__ == "__main__":

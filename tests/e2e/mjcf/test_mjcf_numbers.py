@@ -138,6 +138,20 @@ SPRINGDAMPERS = {
     "scaled masses": file(chain('<joint name="j" springdamper=".2 .9"/>'), "", compiler(settotalmass="9")),
     "springs disabled": file(chain('<joint name="j" springdamper=".2 .9"/>'), "", flags(spring="disable")),
 }
+CURVED = 'stiffness="3 -4 5" damping=".7 .2 .3" springref=".4"'
+POLYNOMIALS = {
+    "hinge": file(arm(f'<joint name="j" axis="0 1 0" ref=".1" {CURVED}/>')),
+    "degrees": file(arm(f'<joint name="j" axis="0 1 0" {CURVED.replace(".4", "20")}/>'), "", ""),
+    "slide": file(arm(f'<joint name="j" type="slide" axis="1 2 2" {CURVED} armature=".5"/>')),
+    "spring alone": file(arm('<joint name="j" axis="0 1 0" stiffness="0 4"/>')),
+    "cube alone": file(arm('<joint name="j" axis="0 1 0" stiffness="0 0 4" damping="0 0 .3" springref="-.3"/>')),
+    "damper alone": file(arm('<joint name="j" axis="0 1 0" damping="0 .4"/>')),
+    "default and chain": file(chain(), "", RADIANS + f"<default><joint {CURVED}/></default>"),
+    "springdamper": file(arm(f'<joint name="j" axis="0 1 0" springdamper=".1 .7" {CURVED}/>')),
+    "springs disabled": file(arm(f'<joint name="j" axis="0 1 0" {CURVED}/>'), "", flags(spring="disable")),
+    "dampers disabled": file(arm(f'<joint name="j" axis="0 1 0" {CURVED}/>'), "", flags(damper="disable")),
+    "with an actuator": file(arm(f'<joint name="j" axis="0 1 0" {CURVED}/>'), actuators(f"<motor {ADDED}/>")),
+}
 HALF, WHOLE, MINUS = 'gravcomp=".5"', 'gravcomp="1"', 'gravcomp="-.5"'
 BY_ACTUATORS = '<joint name="{}" axis="1 2 0" actuatorgravcomp="true"/>'
 GRAVITY = {
@@ -188,7 +202,7 @@ NAMES = {
     "of the floating base": file('<body name="r"><freejoint/>' + BOX + '<site name="a" pos="1 2 3"/>' + chain() + "</body>"),
 }
 KINDS = {"armature_of_actuators": MOTORS, "inertial_in_frames": FRAMES, "inertia_from_geoms": FROM_GEOMS, "bounds": BOUNDS,
-         "total_mass": TOTALS, "aligned_free_bodies": ALIGNED, "springdamper": SPRINGDAMPERS, "gravity_compensation": GRAVITY,
+         "total_mass": TOTALS, "aligned_free_bodies": ALIGNED, "springdamper": SPRINGDAMPERS, "polynomials_of_joints": POLYNOMIALS, "gravity_compensation": GRAVITY,
          "flags": FLAGS, "orientations_of_classes": ORIENTATIONS, "names": NAMES}
 
 
@@ -244,10 +258,13 @@ class Warnings(mujoco3.Agreement):
             self.assertTrue(any("armature and damping" in entry["text"] for entry in said), said)
 
     def test_polynomials(self):
-        self.warned(file(arm('<joint name="j" damping="1 .5 .2"/>')), "damping of <joint> is a polynomial")
-        self.warned(file(arm('<joint name="j" stiffness="1 .5"/>')), "stiffness of <joint> is a polynomial")
+        """Balls and actuators have their linear terms alone, and so has a joint whose spring adds to that of a tendon."""
+        ball = '<body name="z"><joint name="b" type="ball" {}/>' + BOX + "</body>"
+        for figure in ("damping", "stiffness"):
+            self.warned(file(arm() + ball.format(f'{figure}="1 .5 .2"')), f"{figure} of <joint> is a polynomial")
+        tendon = '<tendon><fixed stiffness="2" springlength=".3"><joint joint="j" coef="2"/></fixed></tendon>'
+        self.warned(file(arm('<joint name="j" stiffness="1 .5"/>'), tendon), "beside the spring of a tendon")
         self.warned(file(arm(), actuators('<motor joint="j" damping="1 .5"/>')), "damping of <motor> is a polynomial")
-        self.warned(file(arm(), "", RADIANS + '<default><joint damping="1 0 .2"/></default>'), "damping of <joint> is a polynomial")
         self.agree(file(arm('<joint name="j" axis="0 1 0" damping="1 0 0" stiffness="3 0"/>')))
 
     def test_gravity_compensation(self):

@@ -74,6 +74,22 @@ class Replicates(mujoco3.Agreement):
         self.assertEqual(taus[0], taus[1])
         self.assertEqual(len(Compiled(text).about["equalities"]), 2)
 
+    def test_tendons_that_refer_to_the_copied(self):
+        """Each copy has its tendon, and the actuator of each copy pulls at this one."""
+        fixed = '<fixed name="t" {}><joint joint="hip" coef="2"/><joint joint="ankle" coef="-3"/></fixed>'
+        spatial = '<spatial name="u"><site site="toe"/><site site="w"/></spatial>'
+        pulls = '<actuator><motor name="m" tendon="t" gear="2" armature=".3" damping=".2"/><motor tendon="u"/></actuator>'
+        world = '<site name="w" pos="0 0 3"/>'
+        for tendon, after in ((fixed.format('armature=".3" damping=".2"'), ""), (fixed.format(""), pulls.replace('<motor tendon="u"/>', "")),
+                              (fixed.format('frictionloss=".4"') + spatial, pulls)):
+            self.same(file(world + replicate(euler="0 0 50"), f"<tendon>{tendon}</tendon>{after}"))
+        twice = replicate(replicate(count=2), count=2, sep="_")
+        self.same(file(twice, f'<tendon>{fixed.format("armature=" + chr(34) + ".3" + chr(34))}</tendon>' + pulls.replace('<motor tendon="u"/>', "")))
+        text = file(replicate(count=2), '<tendon><fixed name="t"><joint joint="hip" coef="2"/></fixed></tendon><equality><tendon tendon1="t"/></equality>')
+        self.put_text("m", text, "")
+        self.assertEqual(self.client.get("/v1/models/m").json()["velocity_names"], ["ankle0", "ankle1"])
+        self.assertEqual(len(Compiled(text).about["equalities"]), 2)
+
     def test_refusals(self):
         for text, code, says in ((file(replicate(count=0)), "bad-value", "whole number"), (file(replicate(count=1.5)), "bad-value", "whole number"),
                                  (file(f"<replicate>{LEG}</replicate>"), "missing-field", "count"),

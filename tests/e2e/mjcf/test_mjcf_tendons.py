@@ -116,14 +116,20 @@ class Tendons(mujoco3.Agreement):
             self.assertTrue(any(reason in line for line in said), said)
 
     def test_refusals(self):
-        ball = '<body><joint name="ball" type="ball"/><geom size=".1"/></body></worldbody>'
         for text, code in ((file(fixed("").replace('joint="j"', 'joint="x"')), "unknown-name"),
                            (file(fixed('armature="-1"')), "bad-inertia"), (file(fixed('frictionloss="-1"')), "bad-value"),
-                           (file(fixed("").replace('joint="j"', 'joint="ball"')).replace("</worldbody>", ball), "bad-value"),
                            (file(fixed(""), '<actuator><motor tendon="x"/></actuator>'), "unknown-name"),
                            (file(fixed(""), '<equality><tendon tendon1="x"/></equality>'), "unknown-name")):
             answer = self.client.put("/v1/models/m", text.encode(), Content_Type="application/mjcf+xml")
             self.assertEqual((answer.status, answer.json()["code"]), (422, code), text)
+
+    def test_a_ball_joint_of_a_tendon(self):
+        """MuJoCo takes the first entries of the joint for a coordinate; the model leaves the tendon out and says so."""
+        ball = '<body><joint name="ball" type="ball"/><geom size=".1"/></body></worldbody>'
+        text = file(fixed('damping=".3"').replace('joint="j"', 'joint="ball"')).replace("</worldbody>", ball)
+        said = [entry["text"] for entry in self.put_text("m", text) if entry["code"] == "not-held"]
+        self.assertTrue(any('joint "ball" of this tendon is neither' in line for line in said), said)
+        self.assertTrue(any("damping of <fixed>" in line for line in said), said)
 
     def test_huge_and_many(self):
         self.agree(file(fixed('damping="0"', "k").replace('coef="-3"', 'coef="1e200"')))

@@ -54,7 +54,7 @@ def arm():
          "joint": joint("shoulder", "revolute", [0.3, 0.9, 0.2], [0.12, 0.07, 0.31], [0.1, -0.2, 0.3])},
         {"name": "fore", "parent": "upper", "inertial": body(1.4, (0.03, -0.04, 0.12)),
          "joint": joint("elbow", "revolute", [1, 2, -1], [0.02, 0.05, 0.37], [-0.4, 0.2, 0.6], rotor_inertia=0.06,
-                        spring={"stiffness": 7, "damping": 0.3, "rest": 0.2})},
+                        spring={"stiffness": 7, "damping": 0.3, "rest": 0.2, "stiffness_polynomial": [-1.5, 2.5]})},
         {"name": "slider", "parent": "fore", "inertial": body(0.9, (0.01, 0.02, 0.05)),
          "joint": joint("slide", "prismatic", [0.2, 0.1, 0.7], [0.04, -0.03, 0.21], [0.5, 0.1, -0.7])},
         {"name": "hand", "parent": "slider", "inertial": body(0.6, (-0.02, 0.03, 0.06), 0.003, 0.004, 0.005, 0.0004, -0.0003, 0.0002),

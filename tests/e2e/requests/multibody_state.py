@@ -139,8 +139,9 @@ class State:
         for k, (joint, fields) in enumerate(zip(tree.joints, robot.fields)):
             if "spring" in fields:
                 spring, x = fields["spring"], self.positions[:, joint.q.start] - fields["spring"].get("rest", 0)
-                efforts[:, joint.v.start] += spring.get("stiffness", 0) * x + spring.get("damping", 0) * self.u[:, joint.v.start]
-                energy += spring.get("stiffness", 0) * x * x / 2
+                (second, third), v = spring.get("stiffness_polynomial", (0, 0)), self.u[:, joint.v.start]
+                efforts[:, joint.v.start] += spring.get("stiffness", 0) * x + second * x**2 + third * x**3 + spring.get("damping", 0) * v
+                energy += spring.get("stiffness", 0) * x * x / 2 + second * x**3 / 3 + third * x**4 / 4
         for i, k in enumerate(robot.elastic):
             joint, elastic = tree.joints[k], robot.fields[k]["elastic"]
             x = self.positions[:, joint.q.start] - self.drive_positions[:, i] - elastic.get("rest", 0)

@@ -42,6 +42,7 @@ REFUSED = {
     "a decimal comma in a string": (spelled('"0,785"'), {}, 422, "wrong-type", "/q/1", "decimal comma"),
     "a decimal comma in an array": ('{"q": [0,0, 0,785, 3,1416, 0,5, 0,785, 0,0], "qd": [0]}', {}, 422, "wrong-shape", "/q",
                                     "decimal comma"),
+    "the name of a file": ("/home/robots/states.json", {}, 400, "bad-json", None, "the name of a file"),
     "two states in one row": (json.dumps({"q": 2 * Q}), {}, 422, "wrong-shape", "/q", f"2 states are 2 rows of {len(Q)}"),
     "one level of arrays too many": (json.dumps({"q": [[Q]]}), {}, 422, "wrong-type", "/q/0/0", "one level of arrays too many"),
     "a sign in front": (spelled("+0.5"), {}, 400, "bad-json", "/q/1", "a positive number has no sign"),

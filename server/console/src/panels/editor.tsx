@@ -8,7 +8,8 @@ const UNITS: Record<string, string> = {mass: 'kg', density: 'kg/m³', com: 'm', 
     axis: '1', pitch: 'm/rad', gravity: 'm/s²', load: '1', ratio: '1', multiplier: '1'};
 const OF_JOINTS: Record<string, [string, string]> = {position: ['rad', 'm'], velocity: ['rad/s', 'm/s'], effort: ['N m', 'N'], effort_rate: ['N m/s', 'N/s'],
     acceleration: ['rad/s²', 'm/s²'], jerk: ['rad/s³', 'm/s³'], coulomb_velocity: ['rad/s', 'm/s'], stribeck_velocity: ['rad/s', 'm/s'], viscous: ['N m s/rad', 'N s/m'],
-    coulomb: ['N m', 'N'], rotor_inertia: ['kg m²', 'kg'], stiffness: ['N m/rad', 'N/m'], damping: ['N m s/rad', 'N s/m'], rest: ['rad', 'm'], home: ['rad', 'm'], offset: ['rad', 'm']};
+    coulomb: ['N m', 'N'], rotor_inertia: ['kg m²', 'kg'], stiffness: ['N m/rad', 'N/m'], damping: ['N m s/rad', 'N s/m'], stiffness_polynomial: ['N m/rad², N m/rad³', 'N/m², N/m³'],
+    damping_polynomial: ['N m s²/rad², N m s³/rad³', 'N s²/m², N s³/m³'], rest: ['rad', 'm'], home: ['rad', 'm'], offset: ['rad', 'm']};
 
 const unitOf = (path: Path, slides: boolean): string => {
     const key = String(path[path.length - 1]);
