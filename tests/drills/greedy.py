@@ -31,6 +31,7 @@ LIGHT = {"q": [0, 0.4, -0.3, 0.2, 0.1, 0.6]}
 SLOWER, LIVE, SHARE = 3, 0.02, 0.999   # limits: times the percentile alone, s, share of 200
 PAUSE, LIVE_EVERY = 0.004, 5
 TURN = 0.02                            # s between two looks of the crowd at what is to be done without an event
+STARE = 6                              # s for which an answer is not read; the server needs 5 to see that
 DRIP = 0.1                             # s between two bytes of a slow body
 
 
@@ -135,7 +136,7 @@ class Greedy:
         return True
 
     def turn(self, now):
-        """Does what no event tells: opens the connection again, leaves, sends the next byte of a slow body, looks for the end."""
+        """Does what no event tells: opens the connection again, leaves, or sends the next byte of a slow body."""
         if not self.sock:
             self.open()
         elif self.crowd.behaviour == "leaves" and self.sent == len(self.request) and now - self.since > TURN:
@@ -147,11 +148,9 @@ class Greedy:
                 self.sock.send(b" ")
             except OSError:
                 self.close()
-        elif self.crowd.behaviour == "stares" and now - self.since > 1:
-            self.since = now
-            if self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-                self.crowd.statuses["cut off"] += 1
-                self.close()
+        elif self.crowd.behaviour == "stares" and self.sent == len(self.request) and now - self.since > STARE:
+            self.crowd.statuses["stared"] += 1
+            self.close()
 
 
 class Crowd:
