@@ -138,7 +138,7 @@ API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
 XML_FLAGS := $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags libxml-2.0 2>/dev/null))
-$(patsubst %.c,$(BUILD)/%.o,api/base/memory/shortage.c $(wildcard api/robots/xml/*.c api/robots/several/*.c api/robots/collision/*.c api/robots/loops/*.c api/robots/urdf/*.c api/robots/mjcf*/*.c api/robots/sdf*/*.c)): private DEFINES := $(XML_FLAGS)
+$(patsubst %.c,$(BUILD)/%.o,api/base/memory/shortage.c $(wildcard api/robots/xml/*.c api/robots/linked_files/*.c api/robots/link_shapes/*.c api/robots/loop_actuation/*.c api/robots/urdf/*.c api/robots/mjcf*/*.c api/robots/sdf*/*.c)): private DEFINES := $(XML_FLAGS)
 
 API_TABLES := $(BUILD)/api/codec/decimal/powers_of_ten $(BUILD)/api/codec/number_layouts
 $(API_TABLES:=.c): $(BUILD)/%.c: %.py $(BUILD)/flags

@@ -1,7 +1,7 @@
 /* read_robot.c - reads a robot and locks its joints: see read_robot.h. */
 #include "read_robot.h"
-#include "api/robots/lock/locked.h"
-#include "api/robots/lock/locked_query.h"
+#include "api/robots/locked_joints/locked.h"
+#include "api/robots/locked_joints/locked_query.h"
 #include "api/robots/model/model_loops.h"
 #include "api/robots/report_order.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* robots.c - describes an arm and a four-bar linkage, link by link (samples.h). */
 #include "samples.h"
 #include "dynamics/loops/loops_build.h"
-#include "dynamics/reference/reference.h"
+#include "dynamics/loop_reference/reference.h"
 #include "dynamics/math/geometry.h"
 
 static const dyn_loop_joint four_bar_joints[FOUR_BAR_LINKS] = {

@@ -1,6 +1,6 @@
 /* fuzz_mesh.c - reads arbitrary mesh files: the first byte chooses the format, and whether groups count. A mesh that is
  * read has faces between its vertices; its convex hull is closed, contains it and weighs at least as much. */
-#include "api/robots/shape/mesh_read.h"
+#include "api/robots/mesh_inertia/mesh_read.h"
 #include "drive.h"
 #include <math.h>
 #include <stdint.h>

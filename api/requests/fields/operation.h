@@ -52,7 +52,7 @@ struct api_selection {
     void                       *options; /* data private to the operation; NULL: it has no options */
     size_t                      extent[API_REQUEST_EXTENTS]; /* read by api_selected_extent */
     bool                        one_by_one;                  /* true: evaluate one block of states at a time */
-    bool                        shares_time; /* true: the time of a state depends on its values (row_share.h) */
+    bool                        shares_time; /* true: the time of a state depends on its values (row_time.h) */
     bool all_in_lanes; /* true: an output of a state depends on other states, so that all are in lanes at once */
     /* Result lanes of all states; NULL: the output is not selected. */
     double *result[API_MAX_OUTPUTS];

@@ -1,6 +1,6 @@
 /* shared_base_parameters.c - find a model's base parameters once and share them: see shared_base_parameters.h. */
 #include "shared_base_parameters.h"
-#include "dynamics/reference/reference_continuation.h"
+#include "dynamics/loop_reference/reference_continuation.h"
 #include "api/codec/number.h"
 #include "api/base/work/deadline.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "api/robots/model/limits.h"
-#include "dynamics/kinematics/pose_solver.h"
+#include "dynamics/inverse_kinematics/pose_solver.h"
 #include "task_request.h"
 
 /* The largest number of starting positions of a search, and the number without "starts". */

@@ -1,7 +1,7 @@
 /* evaluation.h - the state of a running evaluation in one slot (thread). */
 #pragma once
 #include "plan.h"
-#include "row_share.h"
+#include "row_time.h"
 
 typedef struct api_evaluation {
     const api_plan    *plan;

@@ -40,7 +40,7 @@ void api_failed_rows_settle(api_failed_rows *f);
 /* True if all rows have failed. */
 bool api_failed_rows_all(const api_failed_rows *f);
 
-/* True if all rows have failed, each for lack of time (row_share.h). */
+/* True if all rows have failed, each for lack of time (row_time.h). */
 bool api_failed_rows_all_late(const api_failed_rows *f);
 
 /* Sorts the recorded problems by rows, for api_failed_rows_emit. False with `problem`. */

@@ -1,7 +1,7 @@
 /* least_margins.c - see least_margins.h. */
 #include "least_margins.h"
 #include "api/requests/lanes/failed_rows.h"
-#include "dynamics/gradients/motion_knots.h"
+#include "dynamics/trajectory_gradients/motion_knots.h"
 #include <math.h>
 #include <string.h>
 

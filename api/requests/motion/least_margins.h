@@ -5,12 +5,12 @@
 #include "api/robots/model/limits.h"
 #include "api/codec/emit.h"
 #include "motion.h"
-#include "dynamics/gradients/motion_chain.h"
+#include "dynamics/trajectory_gradients/motion_chain.h"
 
 typedef struct api_least_margins {
     const api_motion     *motion;
     const api_limit_list *limits;
-    double               *margins; /* lanes of all states, limits->n numbers a state (dynamics/gradients/margins.h) */
+    double               *margins; /* lanes of all states, limits->n numbers a state (dynamics/trajectory_gradients/margins.h) */
     double               *sides;   /* likewise, with the speed sides behind the sides */
     /* [rows][limits->n] gradients by control points (n x nv), duration and knots; NULL: not wanted */
     double *gradients;

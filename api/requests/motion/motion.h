@@ -20,7 +20,7 @@ typedef struct api_motion {
     api_wrench_signals wrenches; /* wrenches that change with time */
     /* Lanes of all states, set by api_motion_sample. Each comment begins with the numbers per state. */
     /* nv: coordinates of the spline, and their derivatives by time. They are q to qddd of the state, unless the model
-     * has joints with a quaternion (dynamics/gradients/coordinate_change.h). */
+     * has joints with a quaternion (dynamics/trajectory_gradients/coordinate_change.h). */
     double *spline_state[DYN_SPLINE_ORDERS];
     double *time, *rate, *first, *basis; /* like the members of dyn_motion_block */
     /* 6 for each wrench, force and torque: derivatives by the duration T. NULL: no wrench changes with time. */

@@ -1,5 +1,5 @@
 /* motion_sample.c - evaluates q to qddd at all samples of the motions of a request (motion.h). */
-#include "dynamics/gradients/coordinate_change.h"
+#include "dynamics/trajectory_gradients/coordinate_change.h"
 #include "motion.h"
 #include "api/requests/fields/rows.h"
 #include "api/codec/number.h"

@@ -4,9 +4,9 @@
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/limit_kinds.h"
 #include "api/requests/fields/point_fields.h"
-#include "dynamics/gradients/motion_knots.h"
+#include "dynamics/trajectory_gradients/motion_knots.h"
 #include "motion_loops.h"
-#include "dynamics/gradients/margins.h"
+#include "dynamics/trajectory_gradients/margins.h"
 #include "trajectory_outputs.h"
 
 /* Reads "points". Their positions are the default output beside them. */

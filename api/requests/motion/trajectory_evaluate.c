@@ -1,18 +1,18 @@
 /* trajectory_evaluate.c - compute the outputs of trajectory for blocks of states, and the gradients of least margins.
  *
  * The gradients follow from the partial derivatives of trajectory_partials.h by the chain rule of
- * dynamics/gradients/motion_chain.h. */
+ * dynamics/trajectory_gradients/motion_chain.h. */
 #include "api/requests/evaluate/limited_motion.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/evaluate/parameter_rates.h"
 #include "api/requests/evaluate/point_motion.h"
 #include "api/requests/lanes/failed_rows.h"
-#include "dynamics/gradients/motion_knots.h"
-#include "dynamics/gradients/margins.h"
+#include "dynamics/trajectory_gradients/motion_knots.h"
+#include "dynamics/trajectory_gradients/margins.h"
 #include "trajectory_outputs.h"
 #include "trajectory_partials.h"
-#include "dynamics/gradients/point_gradients.h"
+#include "dynamics/trajectory_gradients/point_gradients.h"
 #include <string.h>
 
 /* --- what is computed ------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #pragma once
 #include "free_efforts.h"
 #include "motion.h"
-#include "dynamics/gradients/free_partials.h"
+#include "dynamics/trajectory_gradients/free_partials.h"
 #include "wrench_rate_terms.h"
 
 /* Returns the rows of y that belong to the model's coordinates, without those of mimic joints. */

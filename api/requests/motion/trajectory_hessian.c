@@ -6,7 +6,7 @@
 #include "api/base/work/deadline.h"
 #include "dynamics/hessian.h"
 #include "dynamics/model/coordinates.h"
-#include "dynamics/gradients/motion_hessian.h"
+#include "dynamics/trajectory_gradients/motion_hessian.h"
 #include <string.h>
 
 enum { HESSIAN };

@@ -1,7 +1,7 @@
 /* trajectory_partials.c - differentiates torques by the state of a trajectory (trajectory_partials.h). */
 #include "trajectory_partials.h"
-#include "dynamics/gradients/coordinate_change.h"
-#include "dynamics/gradients/torque_rate_partials.h"
+#include "dynamics/trajectory_gradients/coordinate_change.h"
+#include "dynamics/trajectory_gradients/torque_rate_partials.h"
 #include "wrench_rate_terms.h"
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * on from the answer, with this guess. */
 #pragma once
 #include "api/requests/lanes/plan.h"
-#include "api/requests/lanes/row_share.h"
+#include "api/requests/lanes/row_time.h"
 #include "dynamics/loops/loop_step.h"
 
 /* W rollouts side by side, in lanes. */

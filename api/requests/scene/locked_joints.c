@@ -2,7 +2,7 @@
  * the form of "locked" of a document. */
 #include "locked_joints.h"
 #include "api/base/memory/shortage.h"
-#include "api/robots/lock/locked.h"
+#include "api/robots/locked_joints/locked.h"
 #include "api/requests/fields/fields.h"
 #include <stdio.h>
 #include <string.h>

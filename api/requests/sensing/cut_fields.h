@@ -1,7 +1,7 @@
 /* cut_fields.h - read through which joints a request asks for wrenches, and find what lies beyond each joint. */
 #pragma once
 #include "api/requests/fields/query.h"
-#include "dynamics/sensing/cut.h"
+#include "dynamics/wrench_estimation/cut.h"
 
 /* A joint, and the frame with the axes and the point of its wrench. */
 typedef struct api_cut {

@@ -4,7 +4,7 @@
 #include "api/requests/fields/fields.h"
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/lanes/failed_rows.h"
-#include "dynamics/sensing/momentum_observer.h"
+#include "dynamics/wrench_estimation/momentum_observer.h"
 #include <math.h>
 #include <string.h>
 

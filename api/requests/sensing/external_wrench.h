@@ -1,7 +1,7 @@
 /* external_wrench.h - options of the operation external-wrench. */
 #pragma once
 #include "api/requests/fields/operation.h"
-#include "dynamics/sensing/contact_wrench.h"
+#include "dynamics/wrench_estimation/contact_wrench.h"
 
 enum {
     API_EXTERNAL_TAU,

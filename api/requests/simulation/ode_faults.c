@@ -94,7 +94,7 @@ static void fail_fault(const api_simulated_rows *r, const dyn_fault *f, api_prob
     }
 }
 
-/* Reports that the simulations have used up their share of the time (row_share.h), or that the deadline of the request
+/* Reports that the simulations have used up their share of the time (row_time.h), or that the deadline of the request
  * has passed. */
 static bool fail_late(const api_simulated_rows *r, api_problem *problem)
 {

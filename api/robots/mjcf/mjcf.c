@@ -4,7 +4,7 @@
 #include "mjcf_reader.h"
 #include "mjcf_tendon.h"
 #include "api/robots/formats.h"
-#include "api/robots/several/template.h"
+#include "api/robots/linked_files/template.h"
 #include "api/robots/xml/xml_model.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* mjcf_driven.c - choose which joints of the loops are actuated in the model, by api/robots/loops. */
-#include "api/robots/loops/loop_choice.h"
+/* mjcf_driven.c - choose which joints of the loops are actuated in the model, by api/robots/loop_actuation. */
+#include "api/robots/loop_actuation/loop_choice.h"
 #include "mjcf_reader.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* mjcf_reader.h - types and functions shared by mjcf*.c. An api_mjcf lives while one file is read; the arena of its
  * reader owns all its arrays. */
 #pragma once
-#include "api/robots/collision/xml_visual.h"
-#include "api/robots/shape/mesh.h"
+#include "api/robots/link_shapes/xml_visual.h"
+#include "api/robots/mesh_inertia/mesh.h"
 #include "api/robots/xml/xml_document.h"
 #include "mjcf.h"
 

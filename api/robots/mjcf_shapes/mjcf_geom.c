@@ -1,5 +1,5 @@
 /* mjcf_geom.c - compute the inertias of geoms, by mass or density: solids, their surfaces, and meshes. */
-#include "api/robots/shape/shell.h"
+#include "api/robots/mesh_inertia/shell.h"
 #include "api/robots/mjcf/mjcf_reader.h"
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* mjcf_mesh_load.c - load vertices and faces of one <mesh>: from its file, its attributes `vertex` and `face`, or a
  * built-in shape. A mesh without faces weighs as its convex hull. */
-#include "api/robots/shape/mesh_builtin.h"
-#include "api/robots/shape/mesh_read.h"
-#include "api/robots/collision/xml_collision.h"
+#include "api/robots/mesh_inertia/mesh_builtin.h"
+#include "api/robots/mesh_inertia/mesh_read.h"
+#include "api/robots/link_shapes/xml_collision.h"
 #include "api/robots/mjcf/mjcf_reader.h"
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* mjcf_write.h - types shared by mjcf_write*.c, which write a document as an MJCF file. */
 #pragma once
-#include "api/robots/bound/bound.h"
+#include "api/robots/inertia_bounds/bound.h"
 #include "api/robots/formats.h"
 #include "api/robots/xml/xml_writer.h"
 #include "api/robots/mjcf_schema/mjcf_joint_types.h"

@@ -1,5 +1,5 @@
 /* mjcf_write_inertial.c - write poses and inertias of bodies, and tell which bodies MuJoCo refuses. */
-#include "api/robots/bound/bound.h"
+#include "api/robots/inertia_bounds/bound.h"
 #include "mjcf_write.h"
 #include <string.h>
 

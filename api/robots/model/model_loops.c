@@ -1,6 +1,6 @@
 /* model_loops.c - says in words why loops cannot be closed, and finds the reference of a model (model_loops.h). */
 #include "model_loops.h"
-#include "dynamics/reference/reference.h"
+#include "dynamics/loop_reference/reference.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -19,7 +19,7 @@ unsigned api_loop_late_lanes(const dyn_loop_workspace *closed, size_t live);
 dyn_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
                                             dyn_deadline deadline, size_t n_wrenches, size_t extra);
 
-/* Sets model->loops->reference (dynamics/reference/reference.h) of a model that no other thread uses yet. A model
+/* Sets model->loops->reference (dynamics/loop_reference/reference.h) of a model that no other thread uses yet. A model
  * without loops is returned unchanged. Temporary memory is claimed from `share` (NULL: not counted), and `deadline`
  * (may be NULL) is checked between steps. If there is no reference, no memory, or the deadline has passed, the function
  * sets a problem, releases the model and returns NULL. `model` may be NULL; then the result is NULL. */

@@ -1,9 +1,9 @@
 /* sdf.c - see sdf.h: the steps from a text to a model, and the format's constant. */
 #include "api/robots/sdf_write/sdf_write.h"
 #include "sdf_reader.h"
-#include "api/robots/bound/bound.h"
+#include "api/robots/inertia_bounds/bound.h"
 #include "api/robots/formats.h"
-#include "api/robots/several/template.h"
+#include "api/robots/linked_files/template.h"
 #include "api/robots/xml/xml_model.h"
 #include <math.h>
 #include <stdio.h>

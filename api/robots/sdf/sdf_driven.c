@@ -1,6 +1,6 @@
-/* sdf_driven.c - choose which joints of the loops are driven, by api/robots/loops. A file does not say which are: one
+/* sdf_driven.c - choose which joints of the loops are driven, by api/robots/loop_actuation. A file does not say which are: one
  * is taken for each freedom of the loops. */
-#include "api/robots/loops/loop_choice.h"
+#include "api/robots/loop_actuation/loop_choice.h"
 #include "sdf_reader.h"
 #include <string.h>
 

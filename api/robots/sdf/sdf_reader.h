@@ -1,7 +1,7 @@
 /* sdf_reader.h - types and functions shared by sdf*.c. An api_sdf lives while one file is read; the arena of its reader
  * owns all its arrays. */
 #pragma once
-#include "api/robots/collision/xml_collision.h"
+#include "api/robots/link_shapes/xml_collision.h"
 #include "api/robots/xml/xml_document.h"
 #include "api/robots/xml/xml_options.h"
 #include "sdf.h"

@@ -1,5 +1,5 @@
 /* sdf_visual.c - read the visuals of links. The colour is the diffuse one of the material. */
-#include "api/robots/collision/xml_visual.h"
+#include "api/robots/link_shapes/xml_visual.h"
 #include "sdf_reader.h"
 
 /* A visual is read with its link, in whose frame its pose is. */

@@ -1,8 +1,8 @@
 /* urdf.c - see urdf.h: build the tree of links and joints of a file, and write it as a model document. */
 #include "urdf_reader.h"
-#include "api/robots/bound/bound.h"
+#include "api/robots/inertia_bounds/bound.h"
 #include "api/robots/formats.h"
-#include "api/robots/several/template.h"
+#include "api/robots/linked_files/template.h"
 #include "api/robots/xml/xml_model.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* urdf_collision.c - read the shapes of a link's visuals and collisions; the latter weigh with inertia=collision. */
-#include "api/robots/collision/xml_collision.h"
+#include "api/robots/link_shapes/xml_collision.h"
 #include "dynamics/math/geometry.h"
 #include "urdf_reader.h"
 #include <string.h>

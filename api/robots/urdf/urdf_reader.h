@@ -1,6 +1,6 @@
 /* urdf_reader.h - types and functions shared by urdf*.c. An api_urdf lives while one file is read. */
 #pragma once
-#include "api/robots/collision/xml_collision.h"
+#include "api/robots/link_shapes/xml_collision.h"
 #include "api/robots/xml/xml_reader.h"
 #include "urdf.h"
 

@@ -1,6 +1,6 @@
 /* urdf_visual.c - read the visuals of links. The colour is that of the material in the visual or, by its name, of one
  * of the robot's. */
-#include "api/robots/collision/xml_visual.h"
+#include "api/robots/link_shapes/xml_visual.h"
 #include "dynamics/math/geometry.h"
 #include "urdf_reader.h"
 

@@ -4,7 +4,7 @@
 #include "api/base/memory/budget.h"
 #include "api/base/memory/buffer.h"
 #include "api/base/memory/scratch.h"
-#include "api/robots/lock/locked_cache.h"
+#include "api/robots/locked_joints/locked_cache.h"
 #include "api/robots/registry/registry.h"
 #include "api/robots/formats.h"
 #include "api/codec/coding/expand.h"

@@ -1,7 +1,7 @@
 /* request_head.c - check the head of a request: middlewares, resource, method, timeout, model, media types,
  * preconditions and query, in this order. */
 #include "middleware.h"
-#include "api/robots/lock/locked_query.h"
+#include "api/robots/locked_joints/locked_query.h"
 #include "api/codec/number.h"
 #include <math.h>
 #include <stdlib.h>

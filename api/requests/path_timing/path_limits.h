@@ -1,11 +1,11 @@
-/* path_limits.h - read the limits of a path's timing, and write them as rows in the derivatives of s (dynamics/timing).
+/* path_limits.h - read the limits of a path's timing, and write them as rows in the derivatives of s (dynamics/path_timing).
  *
  * The limits are those of the model, of the kinds that the request lists. "joint_limits" replaces them, for each kind
  * that it names, by one limit for each coordinate. */
 #pragma once
 #include "api/requests/fields/limit_kinds.h"
 #include "api/requests/lanes/evaluation.h"
-#include "dynamics/timing/smooth_timing.h"
+#include "dynamics/path_timing/smooth_timing.h"
 
 typedef struct api_path_limits {
     api_limit_list list;

@@ -1,6 +1,6 @@
 /* task_rows.c - finds the errors and Jacobians of tasks (task_rows.h). */
 #include "task_rows.h"
-#include "dynamics/kinematics/swing.h"
+#include "dynamics/inverse_kinematics/swing.h"
 #include "dynamics/math/gather.h"
 #include "dynamics/math/geometry.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-/* row_share.h - divide the time of a request among its rows, so that one row cannot use all of it.
+/* row_time.h - divide the time of a request among its rows, so that one row cannot use all of it.
  *
  * The time of a state can depend on its values: a search that does not converge, a long way on which loops are closed,
  * an integration with many short steps. If rows may fail alone (failed_rows.h), the rows together have nine tenths of

@@ -1,7 +1,7 @@
 /* xml_collision.c - see xml_collision.h. The moments of a cone are 3/10 m r^2 about its axis and 3/80 m (4 r^2 + L^2)
  * across, about the centre of mass at L/4 above the base. */
 #include "xml_collision.h"
-#include "api/robots/shape/mesh_read.h"
+#include "api/robots/mesh_inertia/mesh_read.h"
 #include "dynamics/math/geometry.h"
 #include <math.h>
 #include <stdlib.h>

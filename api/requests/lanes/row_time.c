@@ -1,5 +1,5 @@
-/* row_share.c - computes and checks the shares of rows (row_share.h). */
-#include "row_share.h"
+/* row_time.c - computes and checks the shares of rows (row_time.h). */
+#include "row_time.h"
 #include "evaluation.h"
 #include "failed_rows.h"
 #include <math.h>

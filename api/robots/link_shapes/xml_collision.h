@@ -3,7 +3,7 @@
 #pragma once
 #include "api/robots/document/inertia.h"
 #include "api/robots/model/model.h"
-#include "api/robots/shape/mesh.h"
+#include "api/robots/mesh_inertia/mesh.h"
 #include "api/robots/xml/xml_reader.h"
 
 typedef enum api_collision_kind {

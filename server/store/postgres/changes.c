@@ -1,4 +1,4 @@
-/* order.c - make the changes that clients of this server ask for. */
+/* changes.c - make the changes that clients of this server ask for. */
 #include "postgres_private.h"
 #include "server/store/checksum.h"
 #include "server/work/clock.h"

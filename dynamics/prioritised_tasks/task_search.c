@@ -1,6 +1,6 @@
 /* task_search.c - finds coordinates that meet prioritised tasks (task_search.h). */
 #include "task_search.h"
-#include "dynamics/kinematics/search_start.h"
+#include "dynamics/inverse_kinematics/search_start.h"
 #include "dynamics/math/geometry.h"
 #include "dynamics/model/coordinates.h"
 #include <math.h>
