@@ -44,13 +44,19 @@ COUNT_STEPS = $(shell env -u MAKEFLAGS -u MFLAGS $(MAKE) --no-print-directory -n
 
 # A change of compiler, flags or version rebuilds what it concerns: every object depends on this file.
 NO_64_BITS := $(CC) $(CFLAGS) makes no programs of 64 bits: torqued needs x86-64 or aarch64, where size_t and pointers have 64 bits
+# Headers of the libraries, one for each package; a build that lacks one says so before it compiles for a minute.
+HEADERS := arkode/arkode_arkstep.h jansson.h lapacke.h microhttpd.h uv.h
+NO_HEADERS := headers of libraries are missing; as root: tests/deps run
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
 	$(COUNTING:%=+)@mkdir -p $(@D); new=$@.$$$$; \
 	echo '$(subst $(CURDIR),,$(CC) $(C_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION))' >$$new; \
 	if cmp -s $$new $@; then rm $$new; \
 	elif ! echo __LP64__ | $(CC) $(CFLAGS) -E -P -xc - | grep -qx 1; then rm $$new; echo '$(NO_64_BITS)' >&2; exit 1; \
-	else mv $$new $@; fi
+	else \
+	    printf '#include <%s>\n' $(HEADERS) | $(CC) $(UNPACKED:%=-isystem %/include) -E -xc - >/dev/null 2>&1 || \
+	        echo 'make: $(NO_HEADERS)' >&2; \
+	    mv $$new $@; fi
 
 # --- dynamics: libdynamics.a ---------------------------------------------------------------------------------
 # The lane texts, compiled once per target: the same bits on every target need exactly these flags

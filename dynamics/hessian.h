@@ -11,7 +11,8 @@
  * that are NULL are not computed. */
 typedef struct dyn_hessian {
     const double *q, *qd, *qdd, *wrenches;
-    const double *multipliers; /* nv; NULL: each result has nv matrices, number i of the derivatives of tau_i */
+    const double *multipliers;   /* nv; NULL: each result has nv matrices, number i of the derivatives of tau_i */
+    bool          zeros_are_set; /* true: the results below already have those of another state, see dyn_mass_matrix */
     double       *q_q, *q_qd, *q_qdd, *qd_qd, *qd_qdd; /* nv x nv, or nv x nv x nv */
 } dyn_hessian;
 

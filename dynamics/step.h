@@ -18,6 +18,8 @@ typedef enum dyn_step_method {
 
 enum { DYN_MAX_HELD = 32 }; /* the most frames that are held at once */
 
+enum { DYN_STEP_STRIP = 16 }; /* the most columns of derivatives that RK4 chains at once */
+
 /* A frame whose velocity is held along some of its six directions (linear x, y, z, then angular): in world axes, or in
  * its own. */
 typedef struct dyn_held_frame {
@@ -122,8 +124,9 @@ static inline size_t dyn_step_inputs(const dyn_scene *scene, bool wrenches, bool
 static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method, size_t inputs)
 {
     const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, columns = 2 * nv + inputs;
-    const size_t chain = method == DYN_RK4 ? 7 * columns : method == DYN_IMPLICIT_EULER ? nv + columns : 0;
-    const size_t more  = inputs > nv ? 3 * inputs + (inputs - nv) + 3 * nv : 0;
+    const size_t stages = 8 * nv + 4 * inputs + 8 + 6 * DYN_STEP_STRIP; /* of RK4 */
+    const size_t chain  = method == DYN_RK4 ? stages : method == DYN_IMPLICIT_EULER ? nv + 3 * columns : 0;
+    const size_t more   = inputs > nv ? 3 * inputs + (inputs - nv) + 3 * nv : 0;
     return (3 * nv + chain + more) * nv + 2 * nq + 9 * nv;
 }
 

@@ -65,7 +65,8 @@ static bool check_lists(const srv_config *config, char *error, size_t error_size
     }
     if (!config->origins || api_origins_are_valid(config->origins)) return true;
     snprintf(error, error_size,
-             "--allow-origin is \"%.200s\"; expected origins such as http://localhost:5173 with commas between, or *",
+             "--allow-origin is \"%.200s\"; expected origins such as http://localhost:5173 with commas between, "
+             "without a path or a slash at the end, or *",
              config->origins);
     return false;
 }

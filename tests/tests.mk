@@ -117,6 +117,11 @@ check-asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tests/deps test
 	@$(SANITIZER_OPTIONS) $(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined FUZZ_CC= test-run
 
+.PHONY: fuzz-server
+fuzz-server: $(BUILD)/torqued ## mutated requests of every operation to this server and to one with these sanitizers; SECONDS=600
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined FUZZ_CC= $(BUILD)/asan/torqued
+	@$(SANITIZER_OPTIONS) $(PYTHON) tests/fuzz/whole_server.py --seconds $(or $(SECONDS),600) $(BUILD)/torqued $(BUILD)/asan/torqued
+
 # For continuous integration, takes minutes: most of check-asan's time is spent in kernels, and the fuzzers run these under the
 # same sanitizers.
 check-asan-few: ## the C tests of api and server and a few end to end under these sanitizers, without the kernels
@@ -291,6 +296,14 @@ bench-payload: $(BUILD)/torqued ## 1000 identifications of a payload under noise
 overload: $(BUILD)/torqued $(BUILD)/tests/bench/load ## ten times the requests that one core can serve, greedy and silent clients: who is served, and how soon
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/overload.py $(or $(SECONDS),30)
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/crowd.py $(or $(SECONDS),30)
+
+.PHONY: greedy upgrade faults
+greedy: $(BUILD)/torqued ## 50 and 500 greedy clients of each kind beside a polite one: who is served, and how soon; SECONDS=10 a scene
+	@BUILD=$(BUILD) $(PYTHON) tests/drills/greedy.py --seconds $(or $(SECONDS),10)
+upgrade: $(BUILD)/torqued $(BUILD)/tests/bench/load ## new programs and settings under load: how many requests are refused or lost; SECONDS=60, BEFORE=program to begin with
+	@BUILD=$(BUILD) $(PYTHON) tests/drills/upgrade.py $(or $(SECONDS),60) $(BEFORE)
+faults: $(BUILD)/torqued ## eleven faults that an operator meets: alert, and what the commands of the runbook show, in build/faults
+	@$(PYTHON) tests/drills/faults.py $(FAULTS)
 
 .PHONY: bench-restart
 bench-restart: $(BUILD)/torqued ## s from the start of a server with a full store until it is ready, by kind of model

@@ -268,7 +268,7 @@ void api_emit_lanes_end(api_emit *e, const api_lanes *a)
 
 void api_emit_numbers(api_emit *e, const double *values, size_t rank, const size_t *extent)
 {
-    /* A plain array has the layout of one lane, as in the table at index 0. */
+    /* A plain array has the layout of one lane, that of the scalar kernels at index 0. */
     api_lanes a = {.values = values, .kernels = dyn_kernels_at(0), .states = 1, .rank = rank};
     size_t    fault;
     memcpy(a.extent, extent, rank * sizeof *extent);

@@ -22,7 +22,7 @@ size_t LANE_NAME(friction_gradient_size)(const dyn_model *m)
     return (size_t)m->nv * sizeof(lane);
 }
 
-/* Derivatives of the sense by the rate and by the velocity v. */
+/* Derivative of the smoothed sign tanh(s / v) with respect to v; zero for sharp friction. */
 LANE_INLINE lane sense_by_width(const dyn_friction *f, lane s, friction_sense sense)
 {
     if (!(f->coulomb_velocity > 0)) return lane_of(0);

@@ -17,19 +17,59 @@
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/load_friction.h"
-#include "dynamics/recursion/workspace.h"
+#include "dynamics/recursion/coordinate_tree.h"
+#include "row_products.h"
 #include <string.h>
 
-enum { PRODUCT_COLUMNS = 8 }; /* columns of a product that stay in registers */
+enum { GROUP = 4 }; /* the most rows of a group */
+
+/* Neighbouring rows of N and L, which have nonzero entries in the columns of their relatives only. */
+typedef struct row_group {
+    size_t first, n, n_relatives;
+    int   *relatives;            /* [n_relatives] coordinates */
+    size_t part_first, part_end; /* the part of the model that has these coordinates */
+} row_group;
+
+typedef struct workspace {
+    size_t     n;
+    row_group *group;     /* [n] of all rows; room for nv */
+    int       *relatives; /* [nv x nv] room for the relatives */
+    void      *memory;    /* workspace of the kernels that this one calls */
+} workspace;
+
+static workspace place(arena *a, const dyn_model *m)
+{
+    const size_t nv = (size_t)m->nv, second = LANE_NAME(hessian_size)(m),
+                 first = LANE_NAME(forward_sensitivity_size)(m);
+    return (workspace){.group     = arena_take(a, nv, sizeof(row_group)),
+                       .relatives = arena_take(a, nv * nv, sizeof(int)),
+                       .memory    = arena_take(a, second > first ? second : first, 1)};
+}
+
+/* Sets the groups, which depend on the model only. */
+static void prepare_groups(const dyn_model *m, workspace *ws)
+{
+    const size_t nv = (size_t)m->nv;
+    for (size_t part = 0, end; part < nv; part = end) {
+        end = part_end(m, part);
+        for (size_t i = part; i < end; i += GROUP) {
+            row_group *group   = &ws->group[ws->n++];
+            *group             = (row_group){.first = i, .part_first = part, .part_end = end};
+            group->n           = end - i < GROUP ? end - i : GROUP;
+            group->relatives   = ws->relatives + i * nv;
+            group->n_relatives = list_relatives(m, i, i + group->n, group->relatives);
+        }
+    }
+}
 
 typedef struct forward_pass {
     const dyn_scene *scene;
-    void            *memory; /* workspace of the kernels that this one calls */
+    workspace        ws;
     size_t           nv;
-    lane            *qdd, *mu;                     /* [nv] */
-    lane            *qdd_q, *qdd_qd, *inverse, *N; /* nv x nv; inverse: M^-1 */
-    lane            *product;                      /* nv x nv */
-    lane            *L;                            /* nv x nv; NULL: zero */
+    lane            *qdd, *mu;                 /* [nv] */
+    lane            *qdd_q, *qdd_qd, *inverse; /* nv x nv; inverse: M^-1 */
+    lane            *product;                  /* nv x nv */
+    lane            *minus_N, *minus_L;        /* nv x nv: -N and -L; L NULL: zero */
 } forward_pass;
 
 /* Outputs for one block, nv x nv each; NULL: not requested. */
@@ -37,59 +77,47 @@ typedef struct results {
     lane *q_q, *q_qd, *qd_qd, *q_tau, *qd_tau;
 } results;
 
-static forward_pass forward_pass_of(const dyn_scene *scene, void *memory, lane *work)
+static forward_pass forward_pass_of(const dyn_scene *scene, workspace ws, lane *work)
 {
     const size_t nv = (size_t)scene->model->nv, n = nv * nv;
     return (forward_pass){.scene   = scene,
-                          .memory  = memory,
+                          .ws      = ws,
                           .nv      = nv,
                           .qdd     = work,
                           .mu      = work + nv,
                           .qdd_q   = work + 2 * nv,
                           .qdd_qd  = work + 2 * nv + n,
                           .inverse = work + 2 * nv + 2 * n,
-                          .N       = work + 2 * nv + 3 * n,
+                          .minus_N = work + 2 * nv + 3 * n,
                           .product = work + 2 * nv + 4 * n,
-                          .L       = scene_has_load(scene) ? work + 2 * nv + 5 * n : NULL};
+                          .minus_L = scene_has_load(scene) ? work + 2 * nv + 5 * n : NULL};
 }
 
-/* Sets some columns of a row of C = A B to the products of a row of A with the columns of B in `panel`. */
-LANE_INLINE void multiply_row(const lane *A, const lane *panel, size_t nv, lane *C, const size_t columns)
+/* Sets M to -M. */
+static void negate(const forward_pass *p, lane *M)
 {
-    lane sum[PRODUCT_COLUMNS];
-#pragma GCC unroll 8
-    for (size_t c = 0; c < columns; c++)
-        sum[c] = lane_of(0);
-    for (size_t j = 0; j < nv; j++)
-#pragma GCC unroll 8
-        for (size_t c = 0; c < columns; c++)
-            sum[c] = add_mul(sum[c], A[j], panel[j * columns + c]);
-#pragma GCC unroll 8
-    for (size_t c = 0; c < columns; c++)
-        C[c] = sum[c];
+    for (size_t e = 0; e < p->nv * p->nv; e++)
+        M[e] = -M[e];
 }
 
-/* Sets columns k to k + columns - 1 of C = A B, where columns is a constant of the inlined code. Copies them from B
- * first, so that they are close together. */
-LANE_INLINE void multiply_panel(const forward_pass *p, const lane *A, const lane *B, lane *C, size_t k,
-                                const size_t columns)
+/* Sets C = A B for matrices nv x nv, where minus_A is -A, and A is N or L. No entry of B connects two parts of the
+ * model; where C would, it must be zero before. */
+static void multiply(const forward_pass *p, const lane *minus_A, const lane *B, lane *C)
 {
-    const size_t nv    = p->nv;
-    lane        *panel = p->memory;
-    for (size_t j = 0; j < nv; j++)
-        memcpy(panel + j * columns, B + j * nv + k, columns * sizeof *panel);
-    for (size_t i = 0; i < nv && goes_on(p->scene->deadline, nv); i++)
-        multiply_row(A + i * nv, panel, nv, C + i * nv + k, columns);
-}
-
-/* Sets C = A B for matrices nv x nv. The workspace of the kernels has room for more columns than are copied. */
-static void multiply(const forward_pass *p, const lane *A, const lane *B, lane *C)
-{
-    size_t k = 0;
-    for (; k + PRODUCT_COLUMNS <= p->nv; k += PRODUCT_COLUMNS)
-        multiply_panel(p, A, B, C, k, PRODUCT_COLUMNS);
-    for (; k < p->nv; k++)
-        multiply_panel(p, A, B, C, k, 1);
+    const size_t nv = p->nv;
+    for (size_t g = 0; g < p->ws.n && goes_on(p->scene->deadline, nv); g++) {
+        const row_group  *group   = &p->ws.group[g];
+        const row_product product = {.A      = minus_A + group->first * nv,
+                                     .A_row  = nv,
+                                     .A_term = 1,
+                                     .X      = B,
+                                     .stride = nv,
+                                     .n      = group->n_relatives,
+                                     .terms  = group->relatives,
+                                     .Y      = C + group->first * nv,
+                                     .Y_row  = nv};
+        multiply_rows(&product, group->n, group->part_first, group->part_end);
+    }
 }
 
 /* Sets mu = M^-T m. */
@@ -106,24 +134,25 @@ static void solve(const forward_pass *p, const lane *multipliers)
 static void add_load_terms(const forward_pass *p, const results *out)
 {
     const size_t nv = p->nv, n = nv * nv;
-    if (!p->L) {
+    if (!p->minus_L) {
         clear(out->qd_tau, n);
         return;
     }
     if (out->q_qd) {
-        multiply(p, p->L, p->qdd_q, p->product);
+        multiply(p, p->minus_L, p->qdd_q, p->product);
         for (size_t j = 0; j < nv; j++)
             for (size_t k = 0; k < nv; k++)
                 out->q_qd[j * nv + k] += p->product[k * nv + j];
     }
     if (out->qd_qd) {
-        multiply(p, p->L, p->qdd_qd, p->product);
+        multiply(p, p->minus_L, p->qdd_qd, p->product);
         for (size_t j = 0; j < nv; j++)
             for (size_t k = 0; k < nv; k++)
                 out->qd_qd[j * nv + k] += p->product[j * nv + k] + p->product[k * nv + j];
     }
     if (!out->qd_tau) return;
-    multiply(p, p->L, p->inverse, out->qd_tau);
+    clear(out->qd_tau, n);
+    multiply(p, p->minus_L, p->inverse, out->qd_tau);
     for (size_t e = 0; e < n; e++)
         out->qd_tau[e] = -out->qd_tau[e];
 }
@@ -133,20 +162,21 @@ static void put_results(const forward_pass *p, const results *out)
 {
     const size_t nv = p->nv, n = nv * nv;
     if (out->q_q) {
-        multiply(p, p->N, p->qdd_q, p->product);
+        multiply(p, p->minus_N, p->qdd_q, p->product);
         for (size_t j = 0; j < nv; j++)
             for (size_t k = 0; k < nv; k++)
                 out->q_q[j * nv + k] = -(out->q_q[j * nv + k] + (p->product[j * nv + k] + p->product[k * nv + j]));
     }
     if (out->q_qd) {
-        multiply(p, p->N, p->qdd_qd, p->product);
+        multiply(p, p->minus_N, p->qdd_qd, p->product);
         for (size_t e = 0; e < n; e++)
             out->q_qd[e] = -(out->q_qd[e] + p->product[e]);
     }
     for (size_t e = 0; out->qd_qd && e < n; e++)
         out->qd_qd[e] = -out->qd_qd[e];
     if (!out->q_tau) return;
-    multiply(p, p->N, p->inverse, out->q_tau);
+    clear(out->q_tau, nv * nv);
+    multiply(p, p->minus_N, p->inverse, out->q_tau);
     for (size_t e = 0; e < n; e++)
         out->q_tau[e] = -out->q_tau[e];
 }
@@ -160,7 +190,7 @@ typedef struct block_state {
 static void contract(const forward_pass *p, const block_state *x, const results *out)
 {
     LANE_NAME(hessian)
-    (p->scene, p->memory,
+    (p->scene, p->ws.memory,
      &(dyn_hessian){.q           = x->q,
                     .qd          = x->qd,
                     .qdd         = (const double *)p->qdd,
@@ -168,10 +198,12 @@ static void contract(const forward_pass *p, const block_state *x, const results 
                     .multipliers = (const double *)p->mu,
                     .q_q         = (double *)out->q_q,
                     .q_qd        = (double *)out->q_qd,
-                    .q_qdd       = (double *)p->N,
+                    .q_qdd       = (double *)p->minus_N,
                     .qd_qd       = (double *)out->qd_qd,
-                    .qd_qdd      = (double *)p->L},
+                    .qd_qdd      = (double *)p->minus_L},
      1);
+    negate(p, p->minus_N);
+    if (p->minus_L) negate(p, p->minus_L);
     add_load_terms(p, out);
     put_results(p, out);
 }
@@ -179,8 +211,9 @@ static void contract(const forward_pass *p, const block_state *x, const results 
 /* Computes qdd and its first derivatives. */
 static void differentiate(const forward_pass *p, const block_state *x, lane *singular)
 {
+    clear(p->product, p->nv * p->nv);
     LANE_NAME(forward_sensitivity)
-    (p->scene, p->memory,
+    (p->scene, p->ws.memory,
      &(dyn_forward_sensitivity){.q         = x->q,
                                 .qd        = x->qd,
                                 .tau       = x->tau,
@@ -201,16 +234,20 @@ static results results_of(const dyn_forward_hessian *io, size_t index, size_t n)
 
 size_t LANE_NAME(forward_hessian_size)(const dyn_model *m)
 {
-    const size_t second = LANE_NAME(hessian_size)(m), first = LANE_NAME(forward_sensitivity_size)(m);
-    return second > first ? second : first;
+    arena a = {0};
+    place(&a, m);
+    return a.used;
 }
 
 void LANE_NAME(forward_hessian)(const dyn_scene *scene, void *memory, const dyn_forward_hessian *io, size_t blocks)
 {
     const dyn_model *m = scene->model;
     const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches, entries = dyn_forward_hessian_work(m);
+    arena        a  = {.base = memory};
+    workspace    ws = place(&a, m);
+    prepare_groups(m, &ws);
     for (size_t block = 0; block < blocks; block++) {
-        const forward_pass p = forward_pass_of(scene, memory, block_out(io->work, block, entries));
+        const forward_pass p = forward_pass_of(scene, ws, block_out(io->work, block, entries));
         const block_state  x = {(const double *)block_in(io->q, block, nq), (const double *)block_in(io->qd, block, nv),
                                 (const double *)block_in(io->tau, block, nv),
                                nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL};

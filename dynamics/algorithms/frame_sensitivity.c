@@ -18,8 +18,26 @@
  * derivative R^T (dx - w x x). */
 #include "kernels.h"
 #include "dynamics/math/clear_large.h"
-#include "frame_workspace.h"
+#include "dynamics/recursion/world_kinematics.h"
 #include "dynamics/frame_sensitivity.h"
+
+/* A column of the Jacobian of a frame, in world axes. */
+typedef struct column {
+    vec3   l, w;
+    vec3   ld, wd; /* time derivatives of l and w; set if the velocities of the bodies are known */
+    int    body;   /* the body that the joint moves */
+    size_t v;      /* the coordinate */
+} column;
+
+typedef struct frame_workspace {
+    world_workspace motions;
+    column         *columns; /* [n_dofs] columns of one frame, the nearest joint first */
+} frame_workspace;
+
+static inline frame_workspace place_frame(arena *a, const dyn_model *m)
+{
+    return (frame_workspace){.motions = place_world(a, m), .columns = arena_take(a, m->n_dofs, sizeof(column))};
+}
 
 /* Lists the columns of the joint of body i. Returns their number. */
 static size_t list_joint(const dyn_body *b, int i, const world_motion *B, const world_motion *f, motion_order order,

@@ -24,13 +24,19 @@
  *     d2s/dqd_b dqd_c = S_c . R_qd,
  *
  * and zero if neither body is a descendant of the other. Within one joint the formulas on the right hold, that of
- * d2s/dq_b dq_c as the derivative along c of ds/dq_b, and d2s/dqd_b dqd_c = S_c . R_qd + (S_b x S_c) . P. */
+ * d2s/dq_b dq_c as the derivative along c of ds/dq_b, and d2s/dqd_b dqd_c = S_c . R_qd + (S_b x S_c) . P.
+ *
+ * Without multipliers, s is the effort of one dof a after the other. F_q, F_qd and t do not depend on a. The virtual
+ * velocity u = S_a is that of all bodies from that of a on, so their sums p, D, R and Y follow from the sums over
+ * velocities at once, with u in place of v; the ancestors of a have the sums of its body. phi_c = S_a x S_c is zero but
+ * for the descendants of a. So only triples a, b, c on one way to the base have derivatives. */
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/virtual_motion.h"
+#include <string.h>
 
 typedef struct workspace {
     joint_transform      *XJ;
@@ -39,26 +45,11 @@ typedef struct workspace {
     dof                  *dof;
     twist                *phi;
     world_fixed_wrenches *world_fixed;
-    lane                 *unit; /* [nv] multipliers of one torque */
+    /* only without multipliers: */
+    lane          *unit;    /* [nv] multipliers of one torque */
+    force_changes *changes; /* [n_dofs] */
+    bool          *below;   /* [n_bodies] a body and its descendants */
 } workspace;
-
-/* Smaller than the workspace of sensitivity_rate.c, which has the rates of bodies and dofs in place of virtual motions.
- */
-static workspace place(arena *a, const dyn_model *m)
-{
-    return (workspace){.XJ             = arena_take_joints(a, m),
-                       .body           = arena_take(a, m->n_bodies, sizeof(spatial_body)),
-                       .virtual_motion = arena_take(a, m->n_bodies, sizeof(virtual_body)),
-                       .dof            = arena_take(a, dof_count(m), sizeof(dof)),
-                       .phi            = arena_take(a, dof_count(m), sizeof(twist)),
-                       .world_fixed    = arena_take(a, m->n_bodies, sizeof(world_fixed_wrenches)),
-                       .unit           = arena_take(a, (size_t)m->nv, sizeof(lane))};
-}
-
-/* State of one block. */
-typedef struct block_state {
-    const lane *q, *qd, *qdd, *wrenches;
-} block_state;
 
 /* Outputs for one block, nv x nv each; NULL: not requested. */
 typedef struct results {
@@ -71,46 +62,46 @@ typedef struct hessian_pass {
     const workspace *ws;
     const results   *out;
     bool             world_fixed; /* some external wrenches are in world axes */
+    int              top;         /* body, or DYN_WORLD: phi is zero but for the joints of its descendants */
 } hessian_pass;
+
+static workspace place(arena *a, const dyn_model *m)
+{
+    return (workspace){.XJ             = arena_take_joints(a, m),
+                       .body           = arena_take(a, m->n_bodies, sizeof(spatial_body)),
+                       .virtual_motion = arena_take(a, m->n_bodies, sizeof(virtual_body)),
+                       .dof            = arena_take(a, dof_count(m), sizeof(dof)),
+                       .phi            = arena_take(a, dof_count(m), sizeof(twist)),
+                       .world_fixed    = arena_take(a, m->n_bodies, sizeof(world_fixed_wrenches)),
+                       .unit           = arena_take(a, (size_t)m->nv, sizeof(lane)),
+                       .changes        = arena_take(a, dof_count(m), sizeof(force_changes)),
+                       .below          = arena_take(a, m->n_bodies, sizeof(bool))};
+}
+
+/* State of one block. */
+typedef struct block_state {
+    const lane *q, *qd, *qdd, *wrenches;
+} block_state;
 
 /* --- pairs of degrees of freedom -------------------------------------------------------------------------------- */
 
-/* Changes of the composites of a body and of its ancestors with a dof b: see the top of the file. */
+/* All changes of the composites with a dof b: see the top of the file. */
 typedef struct composite_changes {
-    wrench F_q, F_qd, t, P_q;
-    vec3   R_q, R_qd, kappa_q;
+    const force_changes *f;
+    virtual_changes      v;
 } composite_changes;
 
-/* tr(A) w - A^T w */
-LANE_INLINE vec3 trace_minus_transposed_mul(const mat3 *A, vec3 w)
+/* d2s/dq_b dq_c; phi NULL: zero */
+LANE_INLINE lane by_positions(const composite_changes *b, const dof *c, const twist *phi)
 {
-    return mat3_sub_mul_transposed(scale(w, A->m[0][0] + A->m[1][1] + A->m[2][2]), A, w);
+    const lane by_P = power(c->psi_dd, b->v.P_q);
+    return (phi ? power(*phi, b->f->F_q) + by_P : by_P) + (dot(c->psi_d.w, b->v.R_q) + dot(c->S.w, b->v.kappa_q));
 }
 
-LANE_INLINE composite_changes changes_of(const hessian_pass *p, size_t i, size_t b)
+/* d2s/dq_c dqd_b; phi NULL: zero */
+LANE_INLINE lane by_velocities(const composite_changes *b, const dof *c, const twist *phi)
 {
-    const double        mass = p->m->body[i].derived.subtree_mass;
-    const spatial_body *B    = &p->ws->body[i];
-    const virtual_body *V    = &p->ws->virtual_motion[i];
-    const dof          *d    = &p->ws->dof[b];
-    const twist         phi  = p->ws->phi[b];
-    composite_changes   c    = {.t = inertia_mul(mass, B->h, B->E, d->S), .kappa_q = vec3_zero()};
-    c.F_qd = wrench_add(twice_coriolis_mul(B->l, &B->C, d->S.w), inertia_mul(mass, B->h, B->E, d->psi_d_plus_S_d));
-    c.F_q  = wrench_add(twice_coriolis_mul(B->l, &B->C, d->psi_d.w), inertia_mul(mass, B->h, B->E, d->psi_dd));
-    c.F_q  = wrench_add(c.F_q, twist_cross_wrench(d->S, B->f));
-    c.P_q  = wrench_add(twist_cross_wrench(d->S, virtual_momentum(V)), inertia_mul(mass, B->h, B->E, phi));
-    c.R_q  = cross_add(twice_coriolis_mul_transposed(B->l, &B->C, phi), d->S.w, V->R);
-    c.R_q  = sub(c.R_q, twice_coriolis_mul_transposed(V->p, &V->D, d->psi_d));
-    c.R_qd = sub(vec3_zero(), twice_coriolis_mul_transposed(V->p, &V->D, d->S));
-    if (!p->world_fixed) return c;
-    c.F_q     = wrench_add(c.F_q, world_fixed_mul(&p->ws->world_fixed[i], d->S.w));
-    c.kappa_q = add(world_fixed_mul_transposed(&p->ws->world_fixed[i], phi), trace_minus_transposed_mul(&V->Y, d->S.w));
-    return c;
-}
-
-LANE_INLINE lane by_positions(const composite_changes *b, const dof *c, twist phi)
-{
-    return (power(phi, b->F_q) + power(c->psi_dd, b->P_q)) + (dot(c->psi_d.w, b->R_q) + dot(c->S.w, b->kappa_q));
+    return phi ? power(*phi, b->f->F_qd) + dot(c->psi_d.w, b->v.R_qd) : dot(c->psi_d.w, b->v.R_qd);
 }
 
 /* Adds x to an entry, which is zero unless the model has mimics. To load an entry a multiple of 4 KiB after a store
@@ -120,61 +111,105 @@ LANE_INLINE void add_second_derivative(const hessian_pass *p, lane *entry, lane 
     *entry = (p->m->has_mimics ? *entry : lane_of(0)) + x;
 }
 
-/* Adds the derivatives with respect to a dof b and a dof of an ancestor of its body. v_b, v_c: their coordinates. */
-LANE_INLINE void put_ancestor(const hessian_pass *p, const composite_changes *b, size_t v_b, size_t c, size_t v_c)
+/* Two coordinates, of dofs b and c. */
+typedef struct coordinate_pair {
+    size_t b, c;
+} coordinate_pair;
+
+/* Adds the derivatives with respect to a dof b and a dof c of an ancestor of its body. phi NULL: that of c is zero. */
+LANE_INLINE void put_ancestor(const hessian_pass *p, const composite_changes *b, coordinate_pair v, const dof *c,
+                              const twist *phi)
 {
-    const size_t   nv = (size_t)p->m->nv, down = v_b * nv + v_c, up = v_c * nv + v_b;
-    const dof     *d   = &p->ws->dof[c];
-    const twist    phi = p->ws->phi[c];
+    const size_t   nv = (size_t)p->m->nv, down = v.b * nv + v.c, up = v.c * nv + v.b;
     const results *out = p->out;
     if (out->q_q) {
-        const lane x = by_positions(b, d, phi);
+        const lane x = by_positions(b, c, phi);
         add_second_derivative(p, out->q_q + down, x);
         add_second_derivative(p, out->q_q + up, x);
     }
     if (out->q_qd) {
-        add_second_derivative(p, out->q_qd + down, power(d->psi_d_plus_S_d, b->P_q) + dot(d->S.w, b->R_q));
-        add_second_derivative(p, out->q_qd + up, power(phi, b->F_qd) + dot(d->psi_d.w, b->R_qd));
+        add_second_derivative(p, out->q_qd + down, power(c->psi_d_plus_S_d, b->v.P_q) + dot(c->S.w, b->v.R_q));
+        add_second_derivative(p, out->q_qd + up, by_velocities(b, c, phi));
     }
     if (out->q_qdd) {
-        add_second_derivative(p, out->q_qdd + down, power(d->S, b->P_q));
-        add_second_derivative(p, out->q_qdd + up, power(phi, b->t));
+        add_second_derivative(p, out->q_qdd + down, power(c->S, b->v.P_q));
+        if (phi) add_second_derivative(p, out->q_qdd + up, power(*phi, b->f->t));
     }
     if (out->qd_qd) {
-        const lane x = dot(d->S.w, b->R_qd);
+        const lane x = dot(c->S.w, b->v.R_qd);
         add_second_derivative(p, out->qd_qd + down, x);
         add_second_derivative(p, out->qd_qd + up, x);
     }
 }
 
-/* Adds the derivatives with respect to two dofs b and c of the joint of body i, which may be the same. */
-LANE_INLINE void put_own(const hessian_pass *p, size_t i, const composite_changes *b, size_t k_b, size_t k_c)
+/* Adds the derivatives with respect to two dofs b and c of one joint, which may be the same. P: virtual momentum of the
+ * body and its descendants. */
+LANE_INLINE void put_own(const hessian_pass *p, const composite_changes *b, coordinate_pair v, const dof *pair[2],
+                         const twist *phi, wrench P)
 {
-    const size_t   nv = (size_t)p->m->nv, first = (size_t)p->m->body[i].joint.v, v_b = first + k_b, v_c = first + k_c;
-    const dof     *joint = &p->ws->dof[dof_first(p->m, i)], *d = &joint[k_c];
-    const twist    phi = p->ws->phi[dof_first(p->m, i) + k_c];
+    const size_t   nv = (size_t)p->m->nv, down = v.b * nv + v.c, up = v.c * nv + v.b;
+    const dof     *c   = pair[1];
     const results *out = p->out;
-    if (out->q_q) out->q_q[v_b * nv + v_c] += by_positions(b, d, phi);
-    if (out->q_qd) out->q_qd[v_c * nv + v_b] += power(phi, b->F_qd) + dot(d->psi_d.w, b->R_qd);
-    if (out->q_qdd) out->q_qdd[v_c * nv + v_b] += power(phi, b->t);
+    if (out->q_q) add_second_derivative(p, out->q_q + down, by_positions(b, c, phi));
+    if (out->q_qd) {
+        add_second_derivative(p, out->q_qd + up, by_velocities(b, c, phi));
+    }
+    if (out->q_qdd) add_second_derivative(p, out->q_qdd + up, phi ? power(*phi, b->f->t) : lane_of(0));
     if (!out->qd_qd) return;
-    out->qd_qd[v_b * nv + v_c] += dot(d->S.w, b->R_qd);
-    if (k_b != k_c)
-        out->qd_qd[v_b * nv + v_c] +=
-            power(twist_cross(joint[k_b].S, d->S), virtual_momentum(&p->ws->virtual_motion[i]));
+    lane x = dot(c->S.w, b->v.R_qd);
+    if (v.b != v.c) x += power(twist_cross(pair[0]->S, c->S), P);
+    add_second_derivative(p, out->qd_qd + down, x);
 }
 
-/* Adds the derivatives with respect to the dof k_b of body i and every dof of the body and its ancestors. */
-static void one_dof(const hessian_pass *p, size_t i, size_t k_b)
+/* Returns the sums of the external wrenches in world axes over body i and its descendants; NULL: none. */
+LANE_INLINE const world_fixed_wrenches *world_fixed_of(const hessian_pass *p, size_t i)
 {
-    const dyn_body         *body = p->m->body;
-    const composite_changes b    = changes_of(p, i, dof_first(p->m, i) + k_b);
-    const size_t            v_b  = (size_t)body[i].joint.v + k_b;
+    return p->world_fixed ? &p->ws->world_fixed[i] : NULL;
+}
+
+LANE_INLINE force_changes changes_of_force(const hessian_pass *p, size_t i, size_t k)
+{
+    return force_changes_of(p->m->body[i].derived.subtree_mass, &p->ws->body[i], world_fixed_of(p, i),
+                            &p->ws->dof[dof_first(p->m, i) + k]);
+}
+
+/* Adds the derivatives with respect to the dof k_b of body i and every dof of the body and its ancestors. V: sums over
+ * the body and its descendants. moves: the body is a descendant of p->top. */
+LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const force_changes *f, const virtual_body *V,
+                         bool moves)
+{
+    const dyn_body         *body  = p->m->body;
+    const size_t            first = dof_first(p->m, i), v_b = (size_t)body[i].joint.v + k_b;
+    const dof              *dofs = p->ws->dof, *joint = &dofs[first];
+    const twist            *phi = p->ws->phi;
+    const composite_changes b   = {f,
+                                   virtual_changes_of(body[i].derived.subtree_mass, &p->ws->body[i], world_fixed_of(p, i),
+                                                      V, &joint[k_b], moves ? &phi[first + k_b] : NULL)};
+    int                     j   = body[i].tree.parent;
     for (size_t k = 0; k < dofs_of(&body[i]); k++)
-        put_own(p, i, &b, k_b, k);
-    for (int j = body[i].tree.parent; j != DYN_WORLD; j = body[j].tree.parent)
-        for (size_t k = 0; k < dofs_of(&body[j]); k++)
-            put_ancestor(p, &b, v_b, dof_first(p->m, (size_t)j) + k, (size_t)body[j].joint.v + k);
+        put_own(p, &b, (coordinate_pair){v_b, (size_t)body[i].joint.v + k}, (const dof *[2]){&joint[k_b], &joint[k]},
+                moves ? &phi[first + k] : NULL, virtual_momentum(V));
+    for (; moves && j != p->top; j = body[j].tree.parent)
+        for (size_t k = 0, c = dof_first(p->m, (size_t)j); k < dofs_of(&body[j]); k++)
+            put_ancestor(p, &b, (coordinate_pair){v_b, (size_t)body[j].joint.v + k}, &dofs[c + k], &phi[c + k]);
+    for (; j != DYN_WORLD; j = body[j].tree.parent)
+        for (size_t k = 0, c = dof_first(p->m, (size_t)j); k < dofs_of(&body[j]); k++)
+            put_ancestor(p, &b, (coordinate_pair){v_b, (size_t)body[j].joint.v + k}, &dofs[c + k], NULL);
+}
+
+/* Not inlined, since they need the registers: with all changes, with known ones of forces, and without phi. */
+LANE_NOINLINE void pairs_of_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
+{
+    const force_changes f = changes_of_force(p, i, k_b);
+    one_dof(p, i, k_b, &f, V, true);
+}
+LANE_NOINLINE void pairs_of_moved_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
+{
+    one_dof(p, i, k_b, &p->ws->changes[dof_first(p->m, i) + k_b], V, true);
+}
+LANE_NOINLINE void pairs_of_resting_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
+{
+    one_dof(p, i, k_b, &p->ws->changes[dof_first(p->m, i) + k_b], V, false);
 }
 
 /* Computes the composites, tips to base, and adds the derivatives of all pairs of dofs. */
@@ -184,7 +219,7 @@ static void pairs(const hessian_pass *p)
     for (size_t i = p->m->n_bodies; i-- > 0 && goes_on(p->deadline, (size_t)p->m->nv);) {
         const int parent = p->m->body[i].tree.parent;
         for (size_t k = 0; k < dofs_of(&p->m->body[i]); k++)
-            one_dof(p, i, k);
+            pairs_of_dof(p, i, k, &ws->virtual_motion[i]);
         if (parent == DYN_WORLD) continue;
         spatial_gather(&ws->body[i], &ws->body[parent]);
         virtual_gather(&ws->virtual_motion[i], &ws->virtual_motion[parent], p->world_fixed);
@@ -192,16 +227,52 @@ static void pairs(const hessian_pass *p)
     }
 }
 
-/* Adds the second derivatives of the rotors and springs of joints with a quaternion. */
-static void free_curvatures(const dyn_scene *scene, const block_state *x, const lane *multipliers, const results *out)
+/* --- one torque ------------------------------------------------------------------------------------------------- */
+
+/* Computes the composites of all bodies, tips to base, and the changes of their forces. */
+static void composites(const hessian_pass *p)
 {
-    const dyn_model *m  = scene->model;
-    const size_t     nv = (size_t)m->nv;
-    for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        if (has_free_forces(b) && out->qd_qd) free_add_curvature(b, nv, multipliers, out->qd_qd);
-        if (has_free_spring(b, scene->terms) && out->q_q) free_add_spring_curvature(b, nv, x->q, multipliers, out->q_q);
+    const workspace *ws = p->ws;
+    for (size_t i = p->m->n_bodies; i-- > 0 && goes_on(p->deadline, (size_t)p->m->nv);) {
+        const int parent = p->m->body[i].tree.parent;
+        for (size_t k = 0, d = dof_first(p->m, i); k < dofs_of(&p->m->body[i]); k++)
+            ws->changes[d + k] = changes_of_force(p, i, k);
+        if (parent == DYN_WORLD) continue;
+        spatial_gather(&ws->body[i], &ws->body[parent]);
+        if (p->world_fixed) world_fixed_accumulate(&ws->world_fixed[i], &ws->world_fixed[parent]);
     }
+}
+
+/* Adds the derivatives with respect to the dofs of body i and of its ancestors. */
+static void pairs_of_body(const hessian_pass *p, size_t i, const virtual_body *V, bool moves)
+{
+    for (size_t k = 0; k < dofs_of(&p->m->body[i]); k++)
+        if (moves)
+            pairs_of_moved_dof(p, i, k, V);
+        else
+            pairs_of_resting_dof(p, i, k, V);
+}
+
+/* Adds the second derivatives of the effort of a dof of body p->top, with axis S. */
+static void pairs_of_effort(const hessian_pass *p, twist S)
+{
+    const workspace *ws  = p->ws;
+    const dyn_body  *all = p->m->body;
+    const size_t     top = (size_t)p->top;
+    virtual_body     V   = {.u = S};
+    memset(ws->below, 0, p->m->n_bodies * sizeof *ws->below);
+    for (size_t i = top; i < p->m->n_bodies; i++) {
+        const bool moves = all[i].tree.parent != DYN_WORLD && ws->below[all[i].tree.parent];
+        if (!moves && i != top) continue;
+        ws->below[i] = true;
+        for (size_t k = 0, d = dof_first(p->m, i); k < dofs_of(&all[i]); k++)
+            ws->phi[d + k] = twist_cross(S, ws->dof[d + k].S);
+        virtual_sums(all[i].derived.subtree_mass, &ws->body[i], world_fixed_of(p, i), &V);
+        pairs_of_body(p, i, &V, moves);
+    }
+    virtual_sums(all[top].derived.subtree_mass, &ws->body[top], world_fixed_of(p, top), &V);
+    for (int j = all[top].tree.parent; j != DYN_WORLD; j = all[j].tree.parent)
+        pairs_of_body(p, (size_t)j, &V, false);
 }
 
 /* Adds the second derivatives of springs and dampers of joints with one coordinate, which are polynomials. */
@@ -235,33 +306,75 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *mu
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes all quantities of spatial_world.h. Not inlined: the pairs need the registers. */
-LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const lane *qd, const lane *qdd)
+/* Computes motions and forces of single bodies. The joint transforms are set. Not inlined: the pairs need the
+ * registers.
+ */
+LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const block_state *x)
 {
-    const spatial_task all = {qd, qdd, .accelerations = true, .inertias = true, .forces = true};
+    const spatial_task all = {x->qd, x->qdd, .accelerations = true, .inertias = true, .forces = true};
     spatial_motions(scene, ws->XJ, all, ws->body, ws->dof);
+    if (scene_has_externals(scene, x->wrenches))
+        spatial_subtract_externals(scene, x->wrenches, ws->body, ws->world_fixed);
 }
 
-/* Computes the derivatives that are contracted with `multipliers`. The joint transforms are set. */
-static void contract(const dyn_scene *scene, const workspace *ws, block_state x, const lane *multipliers,
-                     const results *out)
+/* Sets all results to zero, unless they have the zeros and all other entries are written: entries of mimics are sums,
+ * and elastic joints and the motors of coupled transmissions connect branches. qd_qdd is zero here. */
+static void clear_hessians(const hessian_pass *p, size_t n, bool zeros_are_set)
 {
-    const size_t       n    = (size_t)scene->model->nv * (size_t)scene->model->nv;
-    const hessian_pass pass = {scene->deadline, scene->model, ws, out, scene_has_world_fixed(scene, x.wrenches)};
+    const results *out = p->out;
+    clear(out->qd_qdd, n);
+    if (zeros_are_set && !p->m->has_mimics && !p->m->dense && p->m->n_couplings == 0) return;
     clear(out->q_q, n);
     clear(out->q_qd, n);
     clear(out->q_qdd, n);
     clear(out->qd_qd, n);
-    clear(out->qd_qdd, n);
-    motions(scene, ws, x.qd, x.qdd);
+}
+
+/* Computes the derivatives that are contracted with `multipliers`. */
+static void contract(const dyn_scene *scene, hessian_pass *pass, const block_state *x, const lane *multipliers)
+{
+    const workspace *ws = pass->ws;
+    motions(scene, ws, x);
     virtual_motions(scene->model, multipliers, ws->body, ws->dof, ws->virtual_motion, ws->phi);
-    if (scene_has_externals(scene, x.wrenches))
-        spatial_subtract_externals(scene, x.wrenches, ws->body, ws->world_fixed);
-    if (pass.world_fixed) virtual_externals(scene, x.wrenches, ws->body, ws->virtual_motion);
-    pairs(&pass);
-    passive_terms(scene, x.qd, multipliers, out->qd_qd);
-    spring_curvatures(scene, &x, multipliers, out);
-    free_curvatures(scene, &x, multipliers, out);
+    if (pass->world_fixed) virtual_externals(scene, x->wrenches, ws->body, ws->virtual_motion);
+    pairs(pass);
+    passive_terms(scene, x->qd, multipliers, pass->out->qd_qd);
+    spring_curvatures(scene, x, multipliers, pass->out);
+    free_add_curvatures(scene, x->q, multipliers, pass->out->q_q, pass->out->qd_qd);
+}
+
+/* Returns the results from entry `offset` of each on. */
+static results results_from(const results *r, size_t offset)
+{
+    return (results){r->q_q ? r->q_q + offset : NULL, r->q_qd ? r->q_qd + offset : NULL,
+                     r->q_qdd ? r->q_qdd + offset : NULL, r->qd_qd ? r->qd_qd + offset : NULL, NULL};
+}
+
+/* Adds the derivatives of the efforts of all dofs to the matrices of their coordinates, the first of which is
+ * pass->out. */
+static void put_tensors(const dyn_scene *scene, hessian_pass *pass, const block_state *x)
+{
+    const dyn_model *m     = scene->model;
+    const results   *first = pass->out;
+    const size_t     nv = (size_t)m->nv, n = nv * nv;
+    results          out;
+    motions(scene, pass->ws, x);
+    composites(pass);
+    for (size_t i = 0; i < m->n_bodies; i++)
+        for (size_t k = 0; k < dofs_of(&m->body[i]) && goes_on(scene->deadline, nv); k++) {
+            out       = results_from(first, ((size_t)m->body[i].joint.v + k) * n);
+            pass->out = &out;
+            pass->top = (int)i;
+            pairs_of_effort(pass, pass->ws->dof[dof_first(m, i) + k].S);
+        }
+    for (size_t v = 0; v < nv; v++) {
+        out = results_from(first, v * n);
+        clear(pass->ws->unit, nv);
+        pass->ws->unit[v] = lane_of(1);
+        passive_terms(scene, x->qd, pass->ws->unit, out.qd_qd);
+        spring_curvatures(scene, x, pass->ws->unit, &out);
+        free_add_curvatures(scene, x->q, pass->ws->unit, out.q_q, out.qd_qd);
+    }
 }
 
 static results results_of(const dyn_hessian *io, size_t index, size_t n)
@@ -285,19 +398,19 @@ void LANE_NAME(hessian)(const dyn_scene *scene, void *memory, const dyn_hessian 
     }
     const dyn_model *m  = scene->model;
     const size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches;
-    arena            a  = {.base = memory};
-    const workspace  ws = place(&a, m);
+    const size_t     entries = io->multipliers ? nv * nv : nv * nv * nv;
+    arena            a       = {.base = memory};
+    const workspace  ws      = place(&a, m);
     for (size_t block = 0; block < blocks; block++) {
-        const block_state x = {block_in(io->q, block, nq), block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
+        const block_state x    = {block_in(io->q, block, nq), block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
                                nw ? block_in(io->wrenches, block, 9 * nw) : NULL};
-        const lane       *multipliers = block_in(io->multipliers, block, nv);
+        const results     out  = results_of(io, block, entries);
+        hessian_pass      pass = {scene->deadline, m, &ws, &out, scene_has_world_fixed(scene, x.wrenches), DYN_WORLD};
+        clear_hessians(&pass, entries, io->zeros_are_set);
         set_joint_transforms(m, x.q, ws.XJ);
-        for (size_t i = 0; i < nv && goes_on(scene->deadline, nv); i++) {
-            const results out = multipliers ? results_of(io, block, nv * nv) : results_of(io, block * nv + i, nv * nv);
-            clear(ws.unit, nv);
-            ws.unit[i] = lane_of(1);
-            contract(scene, &ws, x, multipliers ? multipliers : ws.unit, &out);
-            if (multipliers) break;
-        }
+        if (io->multipliers)
+            contract(scene, &pass, &x, block_in(io->multipliers, block, nv));
+        else
+            put_tensors(scene, &pass, &x);
     }
 }

@@ -89,16 +89,17 @@ static void map_results(const dyn_model *m, const workspace *ws, const lane *mul
 static dyn_hessian hessian_block(const dyn_scene *scene, const dyn_hessian *io, size_t block, size_t n)
 {
     const size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
-    return (dyn_hessian){.q           = (const double *)block_in(io->q, block, nq),
-                         .qd          = (const double *)block_in(io->qd, block, nv),
-                         .qdd         = (const double *)block_in(io->qdd, block, nv),
-                         .wrenches    = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL,
-                         .multipliers = (const double *)block_in(io->multipliers, block, nv),
-                         .q_q         = (double *)block_out(io->q_q, block, n),
-                         .q_qd        = (double *)block_out(io->q_qd, block, n),
-                         .q_qdd       = (double *)block_out(io->q_qdd, block, n),
-                         .qd_qd       = (double *)block_out(io->qd_qd, block, n),
-                         .qd_qdd      = (double *)block_out(io->qd_qdd, block, n)};
+    return (dyn_hessian){.q             = (const double *)block_in(io->q, block, nq),
+                         .qd            = (const double *)block_in(io->qd, block, nv),
+                         .qdd           = (const double *)block_in(io->qdd, block, nv),
+                         .wrenches      = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL,
+                         .multipliers   = (const double *)block_in(io->multipliers, block, nv),
+                         .zeros_are_set = io->zeros_are_set,
+                         .q_q           = (double *)block_out(io->q_q, block, n),
+                         .q_qd          = (double *)block_out(io->q_qd, block, n),
+                         .q_qdd         = (double *)block_out(io->q_qdd, block, n),
+                         .qd_qd         = (double *)block_out(io->qd_qd, block, n),
+                         .qd_qdd        = (double *)block_out(io->qd_qdd, block, n)};
 }
 
 /* Computes T with its first derivatives, and the friction. */

@@ -6,12 +6,13 @@
  *     e+ = by_q e + by_u du,  dqd+ = dqd + h (a_q e + a_qd dqd + a_tau dtau),
  *
  * and du follows from the method. Columns of all matrices are e and dqd, nv each, then those of the inputs: tau and, if
- * wanted, wrenches and inertial parameters. step_rk4.h and step_implicit.h have the methods with several evaluations.
+ * wanted, wrenches and inertial parameters. step_rk4.h, step_implicit.h and step_implicit_tree.h have the methods with
+ * several evaluations.
  */
 #include "kernels.h"
 #include "step_pass.h"
 #include "held_impact.h"
-#include "step_implicit.h"
+#include "step_implicit_tree.h"
 #include "step_rk4.h"
 
 /* Clears the velocities that stop, and their rows of A and B. */

@@ -194,7 +194,8 @@ static inline void implicit_velocity_rows(const step_pass *p, const lane *q, lan
     }
 }
 
-static inline void implicit_euler(const step_pass *p)
+/* Integrates one step with the accelerations and their derivatives. */
+static inline void implicit_by_accelerations(const step_pass *p)
 {
     const size_t nv = p->nv;
     const lane  *q  = block_in(p->io->q, 0, 0);

@@ -3,18 +3,21 @@
 #pragma once
 #include "kernels.h"
 #include "dynamics/step.h"
+#include "dynamics/recursion/coordinate_tree.h"
 #include "dynamics/recursion/displacement.h"
 #include "held_derivatives.h"
+#include "row_products.h"
 #include <string.h>
 
 typedef struct step_workspace {
     held_workspace held;   /* only with held frames */
+    step_tree      tree;   /* only of implicit Euler */
     void          *memory; /* workspace of the kernels that this one calls */
 } step_workspace;
 
 static inline step_workspace step_place(arena *a, const dyn_model *m, bool held)
 {
-    step_workspace ws = {.memory = NULL};
+    step_workspace ws = {.tree = step_tree_place(a, m)};
     if (held) ws.held = held_workspace_place(a, m);
     ws.memory = arena_take(a, 0, 1);
     return ws;
@@ -25,6 +28,7 @@ static inline step_workspace step_prepare(const dyn_scene *scene, void *memory, 
     arena          a  = {.base = memory};
     step_workspace ws = step_place(&a, scene->model, held_chains(io) > 0);
     if (held_chains(io) > 0) held_workspace_prepare(scene, io, differentiates, &ws.held);
+    if (io->method == DYN_IMPLICIT_EULER) step_tree_prepare(scene->model, &ws.tree);
     return ws;
 }
 
@@ -43,6 +47,7 @@ typedef struct step_pass {
     lane       *matrices, *vectors;      /* further scratch */
     lane       *singular, *unsolved, *contradictory;
     held_system held;
+    step_tree   tree;
 } step_pass;
 
 /* Places the derivatives by all inputs at `next`, or those by tau alone. Returns the room after them. */
@@ -82,10 +87,24 @@ static inline step_pass step_begin(const dyn_scene *scene, const step_workspace 
                             .vectors        = vectors + 3 * nv,
                             .singular       = singular,
                             .unsolved       = unsolved,
-                            .contradictory  = contradictory};
+                            .contradictory  = contradictory,
+                            .tree           = ws->tree};
     p.matrices           = step_place_inputs(&p, vectors + 6 * nv);
     p.held               = held_place(scene, io, &ws->held, work + dyn_step_work(scene->model, io->method, p.inputs));
     return p;
+}
+
+/* Returns whether held frames or the loops of a mechanism connect all coordinates. */
+static inline bool step_connects_parts(const step_pass *p)
+{
+    return held_chains(p->io) > 0 || p->io->mechanism;
+}
+
+/* Returns the end of the part of the model that begins with coordinate `first`: no derivative of an acceleration
+ * connects two parts. */
+static inline size_t step_part_end(const step_pass *p, size_t first)
+{
+    return step_connects_parts(p) ? p->nv : part_end(p->scene->model, first);
 }
 
 /* Sets dtau by the wrenches, [wrench][nv][6], and by the parameters, [nv][10 n_rows], at (q, qd, qdd). With held frames
@@ -122,31 +141,75 @@ static inline void step_set_efforts(const step_pass *p, const lane *q, const lan
     if (held && parameters > 0) held_multiply_rows(&p->held, parameters, p->efforts + nv * wrenches);
 }
 
-/* Sets columns [first, first + columns) of a_input to -a_tau E, with E nv x columns. */
-static inline void step_input_columns(const step_pass *p, const lane *E, size_t columns, size_t first)
+/* Inputs that act on one body, with columns of E, where dtau = E dinput: a wrench, or the parameters of a body. */
+typedef struct step_group {
+    int         body;
+    size_t      input, columns; /* the inputs */
+    const lane *E;
+    size_t      stride; /* distance of the rows of E */
+} step_group;
+
+/* Lists the rows first to end - 1 of E that are not zero: the coordinates that move the body. The efforts of held
+ * frames and of the loops of a mechanism have all rows. Returns their number. */
+static inline size_t step_list_rows(const step_pass *p, int body, size_t first, size_t end, int row[DYN_MAX_DOF])
 {
-    const size_t nv = p->nv;
-    for (size_t i = 0; i < nv; i++) {
-        lane *to = p->a_input + i * p->inputs + first;
-        clear(to, columns);
-        for (size_t k = 0; k < nv && goes_on(p->scene->deadline, nv); k++)
-            for (size_t c = 0; c < columns; c++)
-                to[c] = sub_mul(to[c], p->a_tau[i * nv + k], E[k * columns + c]);
+    const dyn_body *all                = p->scene->model->body;
+    const bool      connected          = step_connects_parts(p);
+    bool            moves[DYN_MAX_DOF] = {false};
+    size_t          n                  = 0;
+    for (; body != DYN_WORLD && !connected; body = all[body].tree.parent)
+        for (int k = 0; k < dyn_joint_nv(all[body].joint.kind); k++)
+            moves[all[body].joint.v + k] = true;
+    for (size_t v = first; v < end; v++)
+        if (connected || moves[v]) row[n++] = (int)v;
+    return n;
+}
+
+/* Sets the columns of a group in rows first to end - 1 of a_input, those of a part of the model, to -a_tau E. */
+static inline void step_group_columns(const step_pass *p, const step_group *g, size_t first, size_t end)
+{
+    int               row[DYN_MAX_DOF];
+    const row_product product = {.A      = p->a_tau + first * p->nv,
+                                 .A_row  = p->nv,
+                                 .A_term = 1,
+                                 .X      = g->E,
+                                 .stride = g->stride,
+                                 .n      = step_list_rows(p, g->body, first, end, row),
+                                 .terms  = row,
+                                 .Y      = p->a_input + first * p->inputs + g->input,
+                                 .Y_row  = p->inputs};
+    multiply_rows(&product, end - first, 0, g->columns);
+}
+
+/* Sets the rows first to end - 1 of a_input, those of a part of the model. */
+static inline void step_input_rows(const step_pass *p, size_t first, size_t end)
+{
+    const size_t nv = p->nv, wrenches = p->io->wrench_matrix ? p->scene->n_wrenches : 0;
+    const size_t rows          = p->io->parameter_matrix ? p->scene->model->n_rows : 0;
+    const lane  *by_parameters = p->efforts + nv * 6 * wrenches;
+    for (size_t i = first; i < end; i++)
+        memcpy(p->a_input + i * p->inputs, p->a_tau + i * nv, nv * sizeof(lane));
+    for (size_t w = 0; w < wrenches && goes_on(p->scene->deadline, nv); w++) {
+        const step_group group = {p->scene->wrench[w].body, nv + 6 * w, 6, p->efforts + w * nv * 6, 6};
+        step_group_columns(p, &group, first, end);
+    }
+    for (size_t r = 0; r < rows && goes_on(p->scene->deadline, nv); r++) {
+        const step_group group = {p->scene->model->row_body[r], nv + 6 * wrenches + 10 * r, 10, by_parameters + 10 * r,
+                                  10 * rows};
+        step_group_columns(p, &group, first, end);
     }
 }
 
 /* Sets a_input. With dtau = E dinput at constant qdd, dqdd/dinput = -dqdd/dtau E, with held frames too. */
 static inline void step_set_inputs(const step_pass *p, const lane *q, const lane *qd)
 {
-    const size_t nv = p->nv, wrenches = p->io->wrench_matrix ? p->scene->n_wrenches : 0;
+    const size_t nv = p->nv;
     if (p->inputs == nv) return;
     step_set_efforts(p, q, qd);
-    for (size_t i = 0; i < nv && goes_on(p->scene->deadline, nv); i++)
-        memcpy(p->a_input + i * p->inputs, p->a_tau + i * nv, nv * sizeof(lane));
-    for (size_t w = 0; w < wrenches; w++)
-        step_input_columns(p, p->efforts + w * nv * 6, 6, nv + 6 * w);
-    if (p->io->parameter_matrix)
-        step_input_columns(p, p->efforts + nv * 6 * wrenches, 10 * p->scene->model->n_rows, nv + 6 * wrenches);
+    for (size_t first = 0, end; first < nv; first = end) {
+        end = step_part_end(p, first);
+        step_input_rows(p, first, end);
+    }
 }
 
 /* Copies the derivatives by the inputs to the matrices of tau, wrenches and parameters. */

@@ -8,34 +8,53 @@
  *     u = h/6 (k_1 + 2 k_2 + 2 k_3 + k_4),  q+ = q * exp(u),  and qd+ alike from the a_i.
  *
  * dexpinv(u, v) = v + 1/2 [u, v] + 1/12 [u, [u, v]] is the rate of u; the next term is beyond order 4. The brackets of
- * joints of one coordinate are zero. */
+ * joints of one coordinate are zero.
+ *
+ * The stages are evaluated first. Then their derivatives are chained for a few columns at a time, a strip, which stays
+ * in the first cache with all stages. A strip has the rows of one part of the model (coordinate_tree.h). The columns
+ * of dq and dv are those of the unit matrix in the first stage, and of dq also in the second: by q or qd they are
+ * nonzero only in the rows of the joints that have these columns, and by the inputs nowhere. So 15 n^3 multiply-adds
+ * are left for a part of n coordinates, of 24 n^3. */
 #pragma once
 #include "step_pass.h"
 
-enum { STAGES = 4, TILE_COLUMNS = 8 };
+enum { STAGES = 4 };
+_Static_assert((int)STRIP <= (int)DYN_STEP_STRIP, "a strip must fit in dyn_step_work");
 
-/* The chain of stages: values, and their derivatives with respect to (q, qd, inputs). */
+/* One evaluation of the accelerations. */
+typedef struct rk4_stage {
+    double weight, next;           /* weight of the rates in the sums; s until the next stage */
+    lane  *u, *v;                  /* [nv] displacement and velocity */
+    lane  *minus_a_q, *minus_a_qd; /* [nv x nv] derivatives of the acceleration, with the opposite sign */
+    lane  *a_input;                /* [nv x inputs] */
+} rk4_stage;
+
+/* The stages, and the chain of their derivatives. */
 typedef struct rk4_chain {
-    size_t columns;                                  /* 2 nv + inputs */
-    lane  *k, *sum_k, *sum_a;                        /* [nv] */
-    lane  *du, *dv, *dq, *dk, *da, *dsum_k, *dsum_a; /* [nv x columns] */
+    rk4_stage stage[STAGES];
+    lane     *k, *sum_k, *sum_a; /* [nv] */
+    /* [nv x STRIP] derivatives: dq has du before the positions are displaced, and dv becomes dk. du: of joints with a
+     * quaternion only */
+    lane *du, *dv, *dq, *da, *dsum_k, *dsum_a;
 } rk4_chain;
 
 static inline rk4_chain rk4_place(const step_pass *p)
 {
-    const size_t nv = p->nv, columns = 2 * nv + p->inputs, n = nv * columns;
-    lane        *m = p->matrices;
-    return (rk4_chain){.columns = columns,
-                       .k       = p->vectors,
-                       .sum_k   = p->vectors + nv,
-                       .sum_a   = p->vectors + 2 * nv,
-                       .du      = m,
-                       .dv      = m + n,
-                       .dq      = m + 2 * n,
-                       .dk      = m + 3 * n,
-                       .da      = m + 4 * n,
-                       .dsum_k  = m + 5 * n,
-                       .dsum_a  = m + 6 * n};
+    static const double weights[STAGES] = {1, 2, 2, 1}, nexts[STAGES] = {0.5, 0.5, 1, 0};
+    const size_t        nv = p->nv, n = nv * nv, strip = nv * STRIP;
+    rk4_chain           c    = {.k = p->vectors, .sum_k = p->vectors + nv, .sum_a = p->vectors + 2 * nv};
+    lane               *next = p->matrices;
+    for (int i = 0; i < STAGES; i++, next += 2 * nv + 2 * n + nv * p->inputs) {
+        lane *matrix = next + 2 * nv;
+        c.stage[i] = (rk4_stage){weights[i], nexts[i] * p->io->h, next, next + nv, matrix, matrix + n, matrix + 2 * n};
+    }
+    c.du     = next;
+    c.dv     = next + strip;
+    c.dq     = next + 2 * strip;
+    c.da     = next + 3 * strip;
+    c.dsum_k = next + 4 * strip;
+    c.dsum_a = next + 5 * strip;
+    return c;
 }
 
 /* --- rates of displacements ------------------------------------------------------------------------------------- */
@@ -82,196 +101,279 @@ LANE_INLINE void set_twist_column(const dyn_body *b, lane *M, size_t columns, si
         M[(size_t)(b->joint.v + k - first) * columns + c] = x[k];
 }
 
-/* Sets k = dexpinv(u, v) of a joint with a quaternion, and its derivatives. */
-static inline void free_rate(const step_pass *p, const rk4_chain *c, const dyn_body *b)
-{
-    const size_t columns = c->columns;
-    twist        u = twist_of(b, p->u), v = twist_of(b, p->v), y = bracket(u, v), z = bracket(u, y);
-    set_twist_column(b, c->k, 1, 0, dexpinv_sum(v, y, z));
-    for (size_t j = 0; p->differentiates && j < columns; j++) {
-        twist du = twist_column(b, c->du, columns, j), dv = twist_column(b, c->dv, columns, j);
-        twist dy = twist_sum(bracket(du, v), bracket(u, dv)), dz = twist_sum(bracket(du, y), bracket(u, dy));
-        set_twist_column(b, c->dk, columns, j, dexpinv_sum(dv, dy, dz));
-    }
-}
+/* --- stages ----------------------------------------------------------------------------------------------------- */
 
-/* True while a loop over the rows of derivatives goes on: row i is one of them, and the deadline has not passed. */
-static inline bool rk4_has_row(const step_pass *p, size_t i)
-{
-    return p->differentiates && i < p->nv && goes_on(p->scene->deadline, p->nv);
-}
-
-/* Sets k and its derivatives for all joints. */
-static inline void rk4_rates(const step_pass *p, const rk4_chain *c)
+/* Displaces the positions from q by u. */
+static inline void rk4_displace(const step_pass *p, const lane *q, const lane *u, lane *to)
 {
     const dyn_model *m = p->scene->model;
-    memcpy(c->k, p->v, p->nv * sizeof *c->k);
-    for (size_t i = 0; rk4_has_row(p, i); i++)
-        memcpy(c->dk + i * c->columns, c->dv + i * c->columns, c->columns * sizeof *c->dk);
     for (size_t i = 0; i < m->n_bodies; i++)
-        if (!m->body[i].joint.mimic && dyn_joint_has_quaternion(m->body[i].joint.kind)) free_rate(p, c, &m->body[i]);
+        if (!m->body[i].joint.mimic) displace_joint(&m->body[i], q, u, to, NULL);
 }
 
-/* --- accelerations ---------------------------------------------------------------------------------------------- */
-
-/* Adds columns first to first + TILE_COLUMNS - 1 of M X to Y; M is nv x nv, X and Y have `columns` columns. */
-LANE_INLINE void add_product_tile(const step_pass *p, const lane *M, const lane *X, lane *Y, size_t columns,
-                                  size_t first)
+/* Sets k, the rates of the displacements. */
+static inline void rk4_rates(const step_pass *p, const rk4_chain *c, const rk4_stage *stage)
 {
-    const size_t n = p->nv;
-    for (size_t i = 0; i < n && goes_on(p->scene->deadline, n); i++) {
-        lane sum[TILE_COLUMNS];
-        for (size_t t = 0; t < TILE_COLUMNS; t++)
-            sum[t] = Y[i * columns + first + t];
-        for (size_t k = 0; k < n; k++)
-            for (size_t t = 0; t < TILE_COLUMNS; t++)
-                sum[t] = add_mul(sum[t], M[i * n + k], X[k * columns + first + t]);
-        for (size_t t = 0; t < TILE_COLUMNS; t++)
-            Y[i * columns + first + t] = sum[t];
+    const dyn_model *m = p->scene->model;
+    memcpy(c->k, stage->v, p->nv * sizeof *c->k);
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (b->joint.mimic || !dyn_joint_has_quaternion(b->joint.kind)) continue;
+        const twist u = twist_of(b, stage->u), v = twist_of(b, stage->v), y = bracket(u, v);
+        set_twist_column(b, c->k, 1, 0, dexpinv_sum(v, y, bracket(u, y)));
     }
 }
 
-/* Y += M X, where M is nv x nv and X has `columns` columns. */
-static inline void add_product(const step_pass *p, const lane *M, const lane *X, lane *Y, size_t columns)
+/* Evaluates the accelerations of a stage at `q`, and their derivatives. */
+static inline void rk4_evaluate(const step_pass *p, const rk4_stage *stage, const lane *q)
 {
-    const size_t n = p->nv;
-    size_t       c = 0;
-    for (; c + TILE_COLUMNS <= columns; c += TILE_COLUMNS)
-        add_product_tile(p, M, X, Y, columns, c);
-    for (size_t i = 0; c < columns && i < n; i++)
-        for (size_t k = 0; k < n; k++)
-            for (size_t e = c; e < columns; e++)
-                Y[i * columns + e] = add_mul(Y[i * columns + e], M[i * n + k], X[k * columns + e]);
+    step_pass    one = *p;
+    const size_t n   = p->nv * p->nv;
+    one.a_q          = stage->minus_a_q;
+    one.a_qd         = stage->minus_a_qd;
+    one.a_input      = stage->a_input;
+    if (p->inputs == p->nv) one.a_tau = stage->a_input;
+    step_evaluate(&one, q, stage->v, p->differentiates);
+    for (size_t e = 0; p->differentiates && e < n; e++) {
+        stage->minus_a_q[e]  = -stage->minus_a_q[e];
+        stage->minus_a_qd[e] = -stage->minus_a_qd[e];
+    }
+}
+
+/* Evaluates all stages. Sets qd_after, and p->u to the displacement of the positions. */
+static inline void rk4_evaluate_stages(const step_pass *p, const rk4_chain *c, const lane *q, const lane *qd)
+{
+    const size_t nv       = p->nv;
+    lane        *qd_after = block_out(p->io->qd_after, 0, 0);
+    clear(c->sum_k, nv), clear(c->sum_a, nv);
+    for (int s = 0; s < STAGES; s++) {
+        const rk4_stage *stage = &c->stage[s];
+        for (size_t i = 0; i < nv; i++) {
+            stage->u[i] = s > 0 ? stage[-1].next * c->k[i] : lane_of(0);
+            stage->v[i] = s > 0 ? add_mul(velocity_at(qd, i), stage[-1].next, p->qdd[i]) : velocity_at(qd, i);
+        }
+        if (s > 0) rk4_displace(p, q, stage->u, p->stage_q);
+        rk4_evaluate(p, stage, s > 0 ? p->stage_q : q);
+        if (s == 0) step_put_residual(p);
+        rk4_rates(p, c, stage);
+        for (size_t i = 0; i < nv; i++) {
+            c->sum_k[i] = add_mul(c->sum_k[i], stage->weight, c->k[i]);
+            c->sum_a[i] = add_mul(c->sum_a[i], stage->weight, p->qdd[i]);
+        }
+    }
+    for (size_t i = 0; i < nv; i++) {
+        p->u[i]     = p->io->h / 6 * c->sum_k[i];
+        qd_after[i] = add_mul(velocity_at(qd, i), p->io->h / 6, c->sum_a[i]);
+    }
+    rk4_displace(p, q, p->u, block_out(p->io->q_after, 0, 0));
+}
+
+/* --- strips of derivatives -------------------------------------------------------------------------------------- */
+
+typedef enum rk4_block { BY_Q, BY_QD, BY_INPUT } rk4_block;
+
+/* Neighbouring columns of the derivatives by q, qd or the inputs. */
+typedef struct rk4_strip {
+    size_t    first, end; /* rows: the coordinates of a part of the model */
+    rk4_block block;
+    size_t    column, n;          /* the columns, of those by q, qd or the inputs */
+    size_t    width;              /* n in whole packs: the stride of the rows */
+    size_t    own_first, own_end; /* rows of the joints that have these columns; none by inputs */
+} rk4_strip;
+
+/* Adds the columns of the unit matrix to rows. */
+static inline void add_unit(const rk4_strip *s, lane *rows)
+{
+    for (size_t j = 0; j < s->n; j++)
+        rows[(s->column + j) * s->width + j] = rows[(s->column + j) * s->width + j] + 1.0;
+}
+
+/* Returns whether a body has a joint with a quaternion, in the part of the strip. */
+static inline bool is_free_in(const rk4_strip *s, const dyn_body *b)
+{
+    const size_t v = (size_t)b->joint.v;
+    return dyn_joint_has_quaternion(b->joint.kind) && v >= s->first && v < s->end;
+}
+
+/* Sets the rows of dq = by_q e + by_u du of a joint with a quaternion, which begin at row v. */
+static inline void free_displace_strip(const rk4_chain *c, const rk4_strip *s, size_t v,
+                                       const displacement_rates *rates)
+{
+    const size_t    n  = (size_t)rates->n;
+    const step_rows dq = {c->dq + v * s->width, s->width, s->width}, du = {c->du + v * s->width, s->width, s->width};
+    clear(dq.at, n * s->width);
+    for (size_t k = 0; s->block == BY_Q && k < n; k++)
+        for (size_t i = 0; v + k >= s->column && v + k < s->column + s->n && i < n; i++)
+            dq.at[i * s->width + v + k - s->column] = rates->by_q[i][k];
+    add_displaced_rows(rates, du, dq);
+}
+
+/* Replaces du by dq, the derivatives of the positions displaced by u. */
+static inline void rk4_displace_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s, const lane *u)
+{
+    const dyn_model   *m     = p->scene->model;
+    const dyn_body    *end   = m->body + (m->n_quaternions > 0 ? m->n_bodies : 0);
+    displacement_rates rates = {.n = 6};
+    for (const dyn_body *b = m->body; b < end; b++) {
+        const size_t first = (size_t)b->joint.v * s->width, n = (size_t)dyn_joint_nv(b->joint.kind) * s->width;
+        if (is_free_in(s, b)) memcpy(c->du + first, c->dq + first, n * sizeof *c->du);
+    }
+    if (s->block == BY_Q) add_unit(s, c->dq);
+    for (const dyn_body *b = m->body; b < end; b++) {
+        if (!is_free_in(s, b)) continue;
+        displace_free_joint(b, block_in(p->io->q, 0, 0), u, p->stage_q, &rates);
+        free_displace_strip(c, s, (size_t)b->joint.v, &rates);
+    }
+}
+
+/* Replaces dv by the derivatives of k = dexpinv(u, v), in the rows of a joint with a quaternion. */
+static inline void free_rate_strip(const rk4_chain *c, const rk4_strip *s, const rk4_stage *stage, const dyn_body *b)
+{
+    const twist u = twist_of(b, stage->u), v = twist_of(b, stage->v), y = bracket(u, v);
+    for (size_t j = 0; j < s->width; j++) {
+        const twist du = twist_column(b, c->du, s->width, j), dv = twist_column(b, c->dv, s->width, j);
+        const twist dy = twist_sum(bracket(du, v), bracket(u, dv)), dz = twist_sum(bracket(du, y), bracket(u, dy));
+        set_twist_column(b, c->dv, s->width, j, dexpinv_sum(dv, dy, dz));
+    }
+}
+
+/* A product M X, with the terms of the joints that have the columns if `own_terms`, or with all. */
+typedef struct rk4_product {
+    const lane *minus_M, *X;
+    bool        own_terms;
+} rk4_product;
+
+/* Adds a product to da, or sets da to the product if `begins`. */
+static inline void add_product(const step_pass *p, const rk4_chain *c, const rk4_strip *s, rk4_product x, bool begins)
+{
+    const size_t      first   = x.own_terms ? s->own_first : s->first;
+    lane             *Y       = c->da + s->first * s->width;
+    const row_product product = {.deadline = p->scene->deadline,
+                                 .A        = x.minus_M + s->first * p->nv + first,
+                                 .A_row    = p->nv,
+                                 .A_term   = 1,
+                                 .X        = x.X + first * s->width,
+                                 .stride   = s->width,
+                                 .n        = (x.own_terms ? s->own_end : s->end) - first,
+                                 .S        = begins ? NULL : Y,
+                                 .Y        = Y,
+                                 .Y_row    = s->width};
+    multiply_rows(&product, s->end - s->first, 0, s->width);
 }
 
 /* da = a_q dq + a_qd dv + [0 0 a_input] */
-static inline void rk4_acceleration_rates(const step_pass *p, const rk4_chain *c)
+static inline void rk4_acceleration_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s, int stage)
 {
-    const size_t nv = p->nv, columns = c->columns;
-    for (size_t i = 0; rk4_has_row(p, i); i++) {
-        clear(c->da + i * columns, 2 * nv);
-        memcpy(c->da + i * columns + 2 * nv, p->a_input + i * p->inputs, p->inputs * sizeof *c->da);
+    const rk4_stage *to        = &c->stage[stage];
+    const bool       by_inputs = s->block == BY_INPUT;
+    for (size_t i = s->first; by_inputs && i < s->end; i++) {
+        lane *da = c->da + i * s->width;
+        memcpy(da, to->a_input + i * p->inputs + s->column, s->n * sizeof *da);
+        clear(da + s->n, s->width - s->n);
     }
-    add_product(p, p->a_q, c->dq, c->da, columns);
-    add_product(p, p->a_qd, c->dv, c->da, columns);
+    if (stage > 0 ? !by_inputs || stage > 1 : s->block == BY_Q)
+        add_product(p, c, s, (rk4_product){to->minus_a_q, c->dq, stage < 2}, !by_inputs);
+    if (stage > 0 || s->block == BY_QD)
+        add_product(p, c, s, (rk4_product){to->minus_a_qd, c->dv, stage < 1}, stage < 1);
 }
 
-/* --- stages ----------------------------------------------------------------------------------------------------- */
-
-/* Sets the first stage: u = 0, k = v = qd, dq = [1 0 0], dk = dv = [0 1 0]. */
-static inline void rk4_first_stage(const step_pass *p, const rk4_chain *c, const lane *qd)
+/* Chains one stage: sets da, and replaces du by dq and dv by dk. In the first stage u and du are zero. */
+static inline void rk4_stage_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s, int stage)
 {
-    const size_t nv = p->nv, columns = c->columns;
-    for (size_t i = 0; i < nv; i++) {
-        p->u[i]     = lane_of(0);
-        p->v[i]     = velocity_at(qd, i);
-        c->sum_k[i] = c->sum_a[i] = lane_of(0);
-    }
-    for (size_t i = 0, row = 0; rk4_has_row(p, i); i++, row += columns) {
-        clear(c->dq + row, columns), clear(c->dv + row, columns), clear(c->du + row, columns);
-        clear(c->dsum_k + row, columns), clear(c->dsum_a + row, columns);
-        c->dq[row + i] = c->dv[row + nv + i] = lane_of(1);
-    }
+    const dyn_model *m = p->scene->model;
+    if (stage > 0)
+        rk4_displace_strip(p, c, s, c->stage[stage].u);
+    else if (s->block == BY_Q)
+        add_unit(s, c->dq);
+    rk4_acceleration_strip(p, c, s, stage);
+    for (size_t i = 0; stage > 0 && m->n_quaternions > 0 && i < m->n_bodies; i++)
+        if (is_free_in(s, &m->body[i])) free_rate_strip(c, s, &c->stage[stage], &m->body[i]);
 }
 
-/* Displaces the positions by u from q, and sets the derivatives dq = by_q [1 0 0] + by_u du. */
-static inline void rk4_displace(const step_pass *p, const rk4_chain *c, const lane *q, lane *to)
+/* Adds dk and da to the weighted sums, and begins the next stage: du = next dk, dv = next da + [0 1 0]. */
+static inline void rk4_advance_strip(const rk4_chain *c, const rk4_strip *s, const rk4_stage *stage)
 {
-    const dyn_model   *m       = p->scene->model;
-    const size_t       columns = c->columns;
-    displacement_rates rates;
-    for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        if (b->joint.mimic) continue;
-        displace_joint(b, q, p->u, to, p->differentiates ? &rates : NULL);
-        if (!p->differentiates || !goes_on(p->scene->deadline, p->nv)) continue;
-        size_t    v  = (size_t)b->joint.v;
-        step_rows dq = {c->dq + v * columns, columns, columns}, du = {c->du + v * columns, columns, columns};
-        set_own_columns(&rates, v, dq);
-        add_displaced_rows(&rates, du, dq);
+    for (size_t e = s->first * s->width; e < s->end * s->width; e++) {
+        const lane dk = c->dv[e], da = c->da[e];
+        c->dsum_k[e] = add_mul(c->dsum_k[e], stage->weight, dk);
+        c->dsum_a[e] = add_mul(c->dsum_a[e], stage->weight, da);
+        c->dq[e]     = stage->next * dk;
+        c->dv[e]     = stage->next * da;
     }
+    if (s->block == BY_QD) add_unit(s, c->dv);
 }
 
-/* Begins the next stage, at the part `h` of the step with the rates of the present one. */
-static inline void rk4_next_stage(const step_pass *p, const rk4_chain *c, const lane *qd, double h)
+/* Copies the strip to the rows of A or B, of the positions or velocities. */
+static inline void rk4_put_strip(const step_pass *p, const rk4_strip *s, const lane *rows, size_t first)
 {
-    const size_t nv = p->nv, columns = c->columns;
-    for (size_t i = 0; i < nv; i++) {
-        p->u[i] = h * c->k[i];
-        p->v[i] = add_mul(velocity_at(qd, i), h, p->qdd[i]);
-    }
-    for (size_t i = 0; rk4_has_row(p, i); i++) {
-        for (size_t e = i * columns; e < (i + 1) * columns; e++) {
-            c->du[e] = h * c->dk[e];
-            c->dv[e] = h * c->da[e];
-        }
-        c->dv[i * columns + nv + i] = c->dv[i * columns + nv + i] + 1.0;
-    }
+    const size_t nv = p->nv, stride = s->block == BY_INPUT ? p->inputs : 2 * nv;
+    lane        *to = s->block == BY_INPUT ? p->B : s->block == BY_QD ? p->A + nv : p->A;
+    for (size_t i = s->first; i < s->end; i++)
+        memcpy(to + (first + i) * stride + s->column, rows + i * s->width, s->n * sizeof *rows);
 }
 
-/* Adds the rates of a stage to the weighted sums. */
-static inline void rk4_accumulate(const step_pass *p, const rk4_chain *c, double weight)
+/* Chains all stages for one strip. */
+static inline void rk4_chain_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s)
 {
-    for (size_t i = 0; i < p->nv; i++) {
-        c->sum_k[i] = add_mul(c->sum_k[i], weight, c->k[i]);
-        c->sum_a[i] = add_mul(c->sum_a[i], weight, p->qdd[i]);
+    const size_t first = s->first * s->width, end = s->end * s->width;
+    const double part = p->io->h / 6;
+    clear(c->dq + first, end - first), clear(c->dv + first, end - first);
+    clear(c->dsum_k + first, end - first), clear(c->dsum_a + first, end - first);
+    if (s->block == BY_QD) add_unit(s, c->dv);
+    for (int stage = 0; stage < STAGES && goes_on(p->scene->deadline, p->nv); stage++) {
+        rk4_stage_strip(p, c, s, stage);
+        rk4_advance_strip(c, s, &c->stage[stage]);
     }
-    for (size_t i = 0; rk4_has_row(p, i); i++)
-        for (size_t e = i * c->columns; e < (i + 1) * c->columns; e++) {
-            c->dsum_k[e] = add_mul(c->dsum_k[e], weight, c->dk[e]);
-            c->dsum_a[e] = add_mul(c->dsum_a[e], weight, c->da[e]);
-        }
+    for (size_t e = first; e < end; e++) {
+        c->dq[e] = part * c->dsum_k[e];
+        c->dv[e] = part * c->dsum_a[e];
+    }
+    if (s->block == BY_QD) add_unit(s, c->dv);
+    rk4_displace_strip(p, c, s, p->u);
+    rk4_put_strip(p, s, c->dq, 0);
+    rk4_put_strip(p, s, c->dv, p->nv);
 }
 
-/* Copies the derivatives of the positions or velocities to their rows of A and B. */
-static inline void rk4_put_rows(const step_pass *p, const lane *rows, size_t first)
+/* Sets the rows of the joints that have the columns of the strip. */
+static inline void rk4_find_own(const dyn_model *m, rk4_strip *s)
 {
-    const size_t nv = p->nv, inputs = p->inputs;
-    for (size_t i = 0; rk4_has_row(p, i); i++, rows += 2 * nv + inputs) {
-        memcpy(p->A + (first + i) * 2 * nv, rows, 2 * nv * sizeof *rows);
-        memcpy(p->B + (first + i) * inputs, rows + 2 * nv, inputs * sizeof *rows);
+    s->own_first = s->own_end = s->column;
+    for (size_t i = 0; s->block != BY_INPUT && i < m->n_bodies; i++) {
+        const dyn_body_joint *joint = &m->body[i].joint;
+        const size_t          v = (size_t)joint->v, end = v + (size_t)dyn_joint_nv(joint->kind);
+        if (joint->mimic || end <= s->column || v >= s->column + s->n) continue;
+        if (v < s->own_first) s->own_first = v;
+        if (end > s->own_end) s->own_end = end;
     }
 }
 
-/* Ends the step with the weighted sums: u = h/6 sum k, qd+ = qd + h/6 sum a. */
-static inline void rk4_finish(const step_pass *p, const rk4_chain *c, const lane *q, const lane *qd)
+/* Chains the columns first to end - 1, for the rows of a part. */
+static inline void rk4_columns(const step_pass *p, const rk4_chain *c, rk4_strip s, size_t first, size_t end)
 {
-    const size_t nv       = p->nv;
-    const double part     = p->io->h / 6;
-    lane        *qd_after = block_out(p->io->qd_after, 0, 0);
-    for (size_t i = 0; i < nv; i++) {
-        p->u[i]     = part * c->sum_k[i];
-        qd_after[i] = add_mul(velocity_at(qd, i), part, c->sum_a[i]);
+    for (s.column = first; s.column < end && goes_on(p->scene->deadline, p->nv); s.column += s.n) {
+        s.n     = end - s.column < STRIP ? end - s.column : STRIP;
+        s.width = (s.n + PACK - 1) / PACK * PACK;
+        rk4_find_own(p->scene->model, &s);
+        rk4_chain_strip(p, c, &s);
     }
-    for (size_t i = 0; rk4_has_row(p, i); i++) {
-        for (size_t e = i * c->columns; e < (i + 1) * c->columns; e++) {
-            c->du[e]     = part * c->dsum_k[e];
-            c->dsum_a[e] = part * c->dsum_a[e];
-        }
-        c->dsum_a[i * c->columns + nv + i] = c->dsum_a[i * c->columns + nv + i] + 1.0;
+}
+
+/* Sets the rows of A and B part by part. Held frames and the loops of a mechanism connect all parts. */
+static inline void rk4_matrices(const step_pass *p, const rk4_chain *c)
+{
+    const size_t nv = p->nv;
+    for (size_t first = 0, end; first < nv; first = end) {
+        end = step_part_end(p, first);
+        if (first == 0 && end < nv) clear(p->A, 4 * nv * nv), clear(p->B, 2 * nv * p->inputs);
+        for (rk4_block block = BY_Q; block <= BY_INPUT; block++)
+            rk4_columns(p, c, (rk4_strip){.first = first, .end = end, .block = block}, first, end);
+        rk4_columns(p, c, (rk4_strip){.first = first, .end = end, .block = BY_INPUT}, nv, p->inputs);
     }
-    rk4_displace(p, c, q, block_out(p->io->q_after, 0, 0));
-    if (!p->differentiates) return;
-    rk4_put_rows(p, c->dq, 0);
-    rk4_put_rows(p, c->dsum_a, nv);
 }
 
 static inline void rk4(const step_pass *p)
 {
-    static const double weights[STAGES] = {1, 2, 2, 1}, parts[STAGES] = {0, 0.5, 0.5, 1};
-    const lane         *q = block_in(p->io->q, 0, 0), *qd = block_in(p->io->qd, 0, 0);
-    rk4_chain           c = rk4_place(p);
-    rk4_first_stage(p, &c, qd);
-    for (int stage = 0; stage < STAGES; stage++) {
-        if (stage > 0) {
-            rk4_next_stage(p, &c, qd, parts[stage] * p->io->h);
-            rk4_displace(p, &c, q, p->stage_q);
-        }
-        step_evaluate(p, stage > 0 ? p->stage_q : q, p->v, p->differentiates);
-        if (stage == 0) step_put_residual(p);
-        rk4_rates(p, &c);
-        if (p->differentiates) rk4_acceleration_rates(p, &c);
-        rk4_accumulate(p, &c, weights[stage]);
-    }
-    rk4_finish(p, &c, q, qd);
+    const rk4_chain c = rk4_place(p);
+    rk4_evaluate_stages(p, &c, block_in(p->io->q, 0, 0), block_in(p->io->qd, 0, 0));
+    if (p->differentiates) rk4_matrices(p, &c);
 }

@@ -1,4 +1,4 @@
-/* constraint_system.h - places the factors of a constraint for the kernels of dynamics/constraint.h. */
+/* constraint_system.h - lays out in memory the factors of a constraint, for the kernels of dynamics/constraint.h. */
 #pragma once
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/constraint.h"

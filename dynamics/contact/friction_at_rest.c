@@ -91,14 +91,19 @@ static void put(const dyn_friction_at_rest *b, const dyn_friction_state *state, 
 
 dyn_friction_status dyn_friction_at_rest_find(const dyn_friction_at_rest *b, size_t lane, dyn_deadline deadline)
 {
-    const dyn_friction_state state = {
-        .nv = b->nv, .G = b->G, .qd = b->qd, .W = (size_t)b->kernels->lanes, .lane = lane, .fused = b->kernels->fused};
-    dyn_friction_rows r = gather(b, &state);
+    const dyn_friction_state state = {.nv       = b->nv,
+                                      .G        = b->G,
+                                      .qd       = b->qd,
+                                      .W        = (size_t)b->kernels->lanes,
+                                      .lane     = lane,
+                                      .fused    = b->kernels->fused,
+                                      .deadline = deadline};
+    dyn_friction_rows        r     = gather(b, &state);
     if (!dyn_may_continue(deadline)) return DYN_FRICTION_STOPPED;
     if (r.n == 0 || (b->held && !dyn_contact_solve(b->held, NULL, lane))) return DYN_FRICTION_FOUND;
     if (!(b->held ? dyn_friction_rows_set_held(&r, &state, b->held, b->qdd)
                   : dyn_friction_rows_set(&r, &state, b->M, NULL, b->qdd)))
-        return DYN_FRICTION_UNDECIDED;
+        return dyn_may_continue(deadline) ? DYN_FRICTION_UNDECIDED : DYN_FRICTION_STOPPED;
     const dyn_friction_status status = dyn_friction_rows_solve(&r, deadline);
     if (status == DYN_FRICTION_FOUND) put(b, &state, &r);
     return status;

@@ -16,7 +16,7 @@
 
 enum { ROUNDS = 100, ROUNDS_PER_ROW = 20 /* most steps; a few are typical, and more than one per row rare */ };
 
-/* The arrays of `room`, and properties of the present sides. Friction is scaled: f = span p. */
+/* The arrays of `room`, and what follows from which rows now stick and which slide. Friction is scaled: f = span p. */
 typedef struct solver {
     const dyn_friction_problem *s;
     double                     *A;             /* n x n: that of the problem, or softened */

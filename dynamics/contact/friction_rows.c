@@ -85,12 +85,26 @@ bool dyn_friction_row_rests(const dyn_friction_state *s, const dyn_stiction_join
 /* --- the problem ---------------------------------------------------------------------------------------------------
  */
 
-/* Sets Y = L^-1 W^T and the squares of its columns. False if that fails. */
-static bool solve_rows(dyn_friction_rows *r, const double *L)
+enum { CHECK = 1 << 20 /* products between two checks of the deadline: less than a millisecond */ };
+
+/* Number of rows for which so many products each are found between two checks of the deadline. */
+static size_t rows_at_once(size_t products)
 {
-    const lapack_int nv = (lapack_int)r->nv, n = (lapack_int)r->n;
+    return 1 + CHECK / (products + 1);
+}
+
+/* Sets Y = L^-1 W^T and the squares of its columns. False if that fails, or the deadline has passed. */
+static bool solve_rows(dyn_friction_rows *r, const dyn_friction_state *s, const double *L)
+{
+    const lapack_int nv   = (lapack_int)r->nv;
+    const size_t     most = rows_at_once(r->nv * r->nv / 2);
     memcpy(r->Y, r->W, r->n * r->nv * sizeof *r->Y);
-    if (LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', 'N', 'N', nv, n, L, nv, r->Y, nv) != 0) return false;
+    for (size_t i = 0; i < r->n; i += most) {
+        const lapack_int rows = (lapack_int)(r->n - i < most ? r->n - i : most);
+        if (!dyn_may_continue(s->deadline)) return false;
+        if (LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', 'N', 'N', nv, rows, L, nv, r->Y + i * r->nv, nv) != 0)
+            return false;
+    }
     for (size_t i = 0; i < r->n; i++) {
         double sum = 0;
         for (size_t v = 0; v < r->nv; v++)
@@ -101,11 +115,13 @@ static bool solve_rows(dyn_friction_rows *r, const double *L)
 }
 
 /* Y -= U c U^T Y. With c = 1, Y is orthogonal to the held rows. With contact damping d, K = L^-T (1 - U S^2 / (S^2 +
- * d^2) U^T) L^-1, and c = 1 - d / sqrt(S^2 + d^2). */
-static void eliminate_held(const dyn_friction_rows *r, const dyn_task *t)
+ * d^2) U^T) L^-1, and c = 1 - d / sqrt(S^2 + d^2). False if the deadline has passed. */
+static bool eliminate_held(const dyn_friction_rows *r, const dyn_friction_state *s, const dyn_task *t)
 {
     const size_t rank = dyn_task_rank(t), nv = r->nv, known = rank < nv ? rank : nv;
-    for (size_t i = 0; i < r->n; i++)
+    const size_t most = rows_at_once(2 * known * nv);
+    for (size_t i = 0; i < r->n; i++) {
+        if (i % most == 0 && !dyn_may_continue(s->deadline)) return false;
         for (size_t c = 0; c < known; c++) {
             const double *U = t->U + c * nv, part = 1 - fabs(t->damping) / hypot(t->S[c], t->damping);
             double       *Y = r->Y + i * nv, along = 0;
@@ -114,6 +130,8 @@ static void eliminate_held(const dyn_friction_rows *r, const dyn_task *t)
             for (size_t v = 0; v < nv; v++)
                 Y[v] -= part * along * U[v];
         }
+    }
+    return true;
 }
 
 /* Finds the accelerations of the held robot, and the energy norm sqrt(qdd^T M qdd) = |L^T qdd| of those without held
@@ -166,11 +184,12 @@ static double multiply_one(size_t nv, const double *y, const double *Y)
     return sum;
 }
 
-/* A = Y^T Y */
-static void set_A(const dyn_friction_rows *r)
+/* A = Y^T Y. False if the deadline has passed. */
+static bool set_A(const dyn_friction_rows *r, const dyn_friction_state *s)
 {
-    const size_t n = r->n, nv = r->nv;
+    const size_t n = r->n, nv = r->nv, most = rows_at_once(n * nv);
     for (size_t i = 0; i < n; i++) {
+        if (i % most == 0 && !dyn_may_continue(s->deadline)) return false;
         const double *y = r->Y + i * nv;
         double       *A = r->A + i * n;
         size_t        j = 0;
@@ -181,6 +200,7 @@ static void set_A(const dyn_friction_rows *r)
         for (j = 0; j < i; j++)
             r->A[j * n + i] = A[j];
     }
+    return true;
 }
 
 /* Sets L of M = L L^T, in which the rows and columns of driven coordinates are those of the identity. */
@@ -199,14 +219,13 @@ bool dyn_friction_rows_set(dyn_friction_rows *r, const dyn_friction_state *s, co
                            const double *qdd)
 {
     r->with_held = false;
-    if (!factor(r, s, M, driven) || !solve_rows(r, r->L)) return false;
+    if (!factor(r, s, M, driven) || !solve_rows(r, s, r->L)) return false;
     for (size_t i = 0; i < r->n; i++) {
         r->b[i] = 0;
         for (size_t v = 0; v < r->nv; v++)
             if (r->W[i * r->nv + v] != 0) r->b[i] += r->W[i * r->nv + v] * qdd[v * s->W + s->lane];
     }
-    set_A(r);
-    return true;
+    return set_A(r, s);
 }
 
 bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *contacts,
@@ -215,8 +234,7 @@ bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *
     const size_t n = r->n, nv = r->nv;
     const double norm = correct_accelerations(r, s, contacts, qdd);
     r->with_held      = true;
-    if (!solve_rows(r, contacts->task.M)) return false;
-    eliminate_held(r, &contacts->task);
+    if (!solve_rows(r, s, contacts->task.M) || !eliminate_held(r, s, &contacts->task)) return false;
     for (size_t i = 0; i < n; i++) {
         r->b[i]    = 0;
         r->size[i] = sqrt(r->free_diagonal[i]) * norm;
@@ -225,8 +243,7 @@ bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *
             r->size[i] += fabs(r->W[i * nv + v] * r->held_qdd[v]);
         }
     }
-    set_A(r);
-    return true;
+    return set_A(r, s);
 }
 
 dyn_friction_status dyn_friction_rows_solve(const dyn_friction_rows *r, dyn_deadline deadline)

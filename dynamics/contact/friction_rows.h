@@ -38,7 +38,8 @@ typedef struct dyn_friction_state {
     const double *G;  /* tree nv x nv; NULL: no loops */
     const double *qd; /* nv; NULL: zero */
     size_t        W, lane;
-    bool          fused; /* arithmetic of the kernels (dynamics.h) */
+    bool          fused;    /* arithmetic of the kernels (dynamics.h) */
+    dyn_deadline  deadline; /* asked while the problem is set up */
 } dyn_friction_state;
 
 /* Writes the row of a joint or motor to `row` (nv). */
@@ -54,7 +55,7 @@ bool dyn_friction_row_rests(const dyn_friction_state *s, const dyn_stiction_join
 /* Set A and b = W qdd of rows whose W is set, from accelerations qdd (nv in lanes) without held frames: from the mass
  * matrix M (nv x nv in lanes), or with held frames, for which dyn_contact_solve has solved lane s->lane. Driven
  * coordinates have given accelerations (`driven` [nv], NULL: none; those of `contacts` with held frames). Return false
- * if M is not positive definite. */
+ * if M is not positive definite, or s->deadline has passed. */
 bool dyn_friction_rows_set(dyn_friction_rows *r, const dyn_friction_state *s, const double *M, const bool *driven,
                            const double *qdd);
 bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *contacts,

@@ -14,7 +14,7 @@ static double curve(const dyn_friction *f, double ratio, int side, double rate)
     return r * (fast + (slow - fast) * exp(-u * u));
 }
 
-/* The derivative of `curve` by the size of the rate. */
+/* The derivative of the Stribeck curve with respect to the magnitude of the rate. */
 static double curve_slope(const dyn_friction *f, double ratio, int side, double rate)
 {
     const double r       = fabs(ratio);

@@ -68,7 +68,7 @@ void      dyn_base_free(dyn_base *base); /* NULL is fine */
 typedef struct dyn_base_candidates {
     size_t        n;
     const size_t *parameter; /* [n] */
-    size_t        states;    /* a multiple of DYN_MAX_LANES; at least n rows */
+    size_t        states;    /* enough for n rows of the regressor, a multiple of DYN_MAX_LANES */
     double        gravity[3];
 } dyn_base_candidates;
 

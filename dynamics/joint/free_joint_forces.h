@@ -143,3 +143,16 @@ LANE_INLINE void free_add_curvature(const dyn_body *b, size_t nv, const lane *mu
     free_add_cross(matrix_block(qd_qd, nv, v, v + 3), nv, times(J, u));
     free_add_cross(matrix_block(qd_qd, nv, v + 3, v), nv, times(-J, u));
 }
+
+/* Adds the second derivatives of the rotors and springs of joints with a quaternion; q_q, qd_qd NULL: not requested. */
+static inline void free_add_curvatures(const dyn_scene *scene, const lane *q, const lane *multipliers, lane *q_q,
+                                       lane *qd_qd)
+{
+    const dyn_model *m  = scene->model;
+    const size_t     nv = (size_t)m->nv;
+    for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (has_free_forces(b) && qd_qd) free_add_curvature(b, nv, multipliers, qd_qd);
+        if (has_free_spring(b, scene->terms) && q_q) free_add_spring_curvature(b, nv, q, multipliers, q_q);
+    }
+}

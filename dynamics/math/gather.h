@@ -1,4 +1,4 @@
-/* lane.h - copy the numbers of one state out of lanes, and into them. */
+/* gather.h - copy the numbers of one state out of lanes, and into them. */
 #pragma once
 #include <stddef.h>
 

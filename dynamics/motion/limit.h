@@ -33,9 +33,9 @@ typedef struct dyn_limit {
     double         weight[DYN_MAX_DRIVEN]; /* 1 for joints; the multiplier for mimic joints */
     double         offset;                 /* 0 except for positions of mimic joints */
     double         lower, upper;
-    size_t         v; /* the tree's velocity coordinate of entry[0], a position */
-    /* The speed of effort_speed is the sum of speed_weight times entries `speed` of qd of the tree. */
-    double slope; /* N m s/rad or N s/m; 0 for other kinds */
+    size_t         v;     /* the tree's velocity coordinate of entry[0], a position */
+    double         slope; /* N m s/rad or N s/m, for the kind effort_speed; 0 for others */
+    /* For effort_speed, the drive's speed is the sum of speed_weight[i] times entry speed[i] of qd of the tree. */
     size_t n_speed, speed[DYN_MAX_DRIVEN];
     double speed_weight[DYN_MAX_DRIVEN];
 } dyn_limit;

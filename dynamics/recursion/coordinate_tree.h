@@ -1,8 +1,12 @@
 /* coordinate_tree.h - finds the tree of the coordinates of a model: the pattern of zeros of the mass matrix M, in which
  * M_ij is zero unless one of i and j is an ancestor of the other (Featherstone 2008, ch. 6.4). Mimics, except rotors
- * beside their joints, connect branches. Then each coordinate is the ancestor of the next, which makes M dense. */
+ * beside their joints, connect branches. Then each coordinate is the ancestor of the next, which makes M dense.
+ *
+ * The parts of a model are the trees that hang on the world each by a joint of its own. No derivative of an effort or
+ * of an acceleration connects two parts, unless frames are held. */
 #pragma once
 #include "workspace.h"
+#include <string.h>
 
 typedef struct coordinate_tree {
     int *ancestor; /* [nv] the previous coordinate on the way to the base, or -1: lambda of Featherstone (2008),
@@ -74,4 +78,50 @@ LANE_INLINE lane first_singular(lane bad, const dyn_model *m, const coordinate_t
 {
     lane_mask good = lane_positive(pivot) & lane_less(floor_of(m, t, M, k), pivot);
     return lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(t->body[k]));
+}
+
+/* Returns the end of the part that begins with coordinate `first`: the least one so that no joint from `first` on
+ * follows a joint before that end without being before the end itself. The coordinates of a part are consecutive. */
+static inline size_t part_end(const dyn_model *m, size_t first)
+{
+    int end = (int)first + 1;
+    if (m->dense || m->n_couplings > 0) return (size_t)m->nv;
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (size_t i = 0; i < m->n_bodies; i++) {
+            const dyn_body_joint *joint = &m->body[i].joint;
+            const int up = last_coordinate_of(m, m->body[i].tree.parent), last = joint->v + dyn_joint_nv(joint->kind);
+            if (joint->mimic || joint->v < (int)first || last <= end) continue;
+            if (joint->v >= end && (up < (int)first || up >= end)) continue;
+            end   = last;
+            grows = true;
+        }
+    }
+    return (size_t)end;
+}
+
+/* Lists the relatives of the coordinates first to end - 1, in ascending order: those of the same joints, of their
+ * ancestors and of their descendants. In M and in its derivatives the coordinates have nonzero entries with relatives
+ * only. Returns the number of relatives. */
+static inline size_t list_relatives(const dyn_model *m, size_t first, size_t end, int list[DYN_MAX_DOF])
+{
+    bool   below[DYN_MAX_DOF], marked[DYN_MAX_DOF];
+    size_t n = 0;
+    memset(below, 0, (size_t)m->nv);
+    memset(marked, 0, (size_t)m->nv);
+    for (size_t i = 0; !m->dense && i < m->n_bodies; i++) {
+        const dyn_body_joint *joint    = &m->body[i].joint;
+        const int             last     = joint->v + dyn_joint_nv(joint->kind);
+        const bool            in_range = joint->v < (int)end && last > (int)first;
+        int                   up       = last_coordinate_of(m, m->body[i].tree.parent);
+        if (joint->mimic || !(in_range || (up >= 0 && below[up]))) continue;
+        for (int v = joint->v; v < last; v++)
+            below[v] = marked[v] = true;
+        for (int a = m->body[i].tree.parent; in_range && a != DYN_WORLD; a = m->body[a].tree.parent)
+            for (int k = 0; k < dyn_joint_nv(m->body[a].joint.kind); k++)
+                marked[m->body[a].joint.v + k] = true;
+    }
+    for (int v = 0; v < m->nv; v++)
+        if (m->dense || marked[v]) list[n++] = v;
+    return n;
 }

@@ -35,6 +35,22 @@ LANE_INLINE wrench virtual_momentum(const virtual_body *V)
     return (wrench){.f = V->p, .n = {D->m[2][1] - D->m[1][2], D->m[0][2] - D->m[2][0], D->m[1][0] - D->m[0][1]}};
 }
 
+/* Sets the sums over the mass points of B, a body or a composite of this mass, which moves with the virtual velocity
+ * V->u; and Y from the sums K of its external wrenches in world axes, unless NULL. */
+LANE_INLINE void virtual_sums(double mass, const spatial_body *B, const world_fixed_wrenches *K, virtual_body *V)
+{
+    const vec3 o = vec3_zero();
+    V->p         = cross_add(times(mass, V->u.v), V->u.w, B->h);
+    V->D         = velocity_moment(V->u, B->h, B->E);
+    V->R         = twice_coriolis_mul_transposed(B->l, &B->C, V->u);
+    V->Y         = (mat3){{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}};
+    if (!K) return;
+    for (int i = 0; i < 3; i++) /* sum F (w_u x x)^T, row by row */
+        store3(V->Y.m[i], cross(V->u.w, load3(K->X.m[i])));
+    mat3_add_outer(&V->Y, K->F, V->u.v);
+    mat3_add_outer(&V->Y, K->T, V->u.w);
+}
+
 /* Computes the virtual motion of all bodies, and phi of all degrees of freedom. `body` holds the quantities of single
  * bodies, not of composites. */
 static inline void virtual_motions(const dyn_model *m, const lane *multipliers, const spatial_body *body,
@@ -42,20 +58,16 @@ static inline void virtual_motions(const dyn_model *m, const lane *multipliers, 
 {
     const vec3 o = vec3_zero();
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body     *b = &m->body[i];
-        const spatial_body *B = &body[i];
-        virtual_body       *V = &virtual_motion[i];
-        const twist         u = b->tree.parent == DYN_WORLD ? (twist){o, o} : virtual_motion[b->tree.parent].u;
-        V->u                  = u;
+        const dyn_body *b = &m->body[i];
+        virtual_body   *V = &virtual_motion[i];
+        const twist     u = b->tree.parent == DYN_WORLD ? (twist){o, o} : virtual_motion[b->tree.parent].u;
+        V->u              = u;
         for (size_t k = 0; k < dofs_of(b); k++) {
             const size_t d = dof_first(m, i) + k;
             phi[d]         = twist_cross(u, dofs[d].S);
             V->u           = twist_add_scaled(V->u, dofs[d].S, multipliers[(size_t)b->joint.v + k]);
         }
-        V->p = cross_add(times(b->moments.mass, V->u.v), V->u.w, B->h);
-        V->D = velocity_moment(V->u, B->h, B->E);
-        V->R = twice_coriolis_mul_transposed(B->l, &B->C, V->u);
-        V->Y = (mat3){{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}};
+        virtual_sums(b->moments.mass, &body[i], NULL, V);
     }
 }
 
@@ -82,4 +94,51 @@ LANE_INLINE void virtual_gather(const virtual_body *V, virtual_body *P, bool wor
         store3(P->D.m[i], add(load3(P->D.m[i]), load3(V->D.m[i])));
     for (int i = 0; world_fixed && i < 3; i++)
         store3(P->Y.m[i], add(load3(P->Y.m[i]), load3(V->Y.m[i])));
+}
+
+/* --- changes of composites with a degree of freedom -------------------------------------------------------------- */
+
+/* Changes of the force of a composite with a dof b, which do not depend on virtual motions: see hessian.c. */
+typedef struct force_changes {
+    wrench F_q, F_qd, t;
+} force_changes;
+
+/* Changes of a composite with a dof b, which depend on virtual motions. */
+typedef struct virtual_changes {
+    wrench P_q;
+    vec3   R_q, R_qd, kappa_q;
+} virtual_changes;
+
+/* B: the composite of this mass; K: the sums of its external wrenches in world axes, NULL: none. */
+LANE_INLINE force_changes force_changes_of(double mass, const spatial_body *B, const world_fixed_wrenches *K,
+                                           const dof *b)
+{
+    force_changes c = {.t = inertia_mul(mass, B->h, B->E, b->S)};
+    c.F_qd = wrench_add(twice_coriolis_mul(B->l, &B->C, b->S.w), inertia_mul(mass, B->h, B->E, b->psi_d_plus_S_d));
+    c.F_q  = wrench_add(twice_coriolis_mul(B->l, &B->C, b->psi_d.w), inertia_mul(mass, B->h, B->E, b->psi_dd));
+    c.F_q  = wrench_add(c.F_q, twist_cross_wrench(b->S, B->f));
+    if (K) c.F_q = wrench_add(c.F_q, world_fixed_mul(K, b->S.w));
+    return c;
+}
+
+/* tr(A) w - A^T w */
+LANE_INLINE vec3 trace_minus_transposed_mul(const mat3 *A, vec3 w)
+{
+    return mat3_sub_mul_transposed(scale(w, A->m[0][0] + A->m[1][1] + A->m[2][2]), A, w);
+}
+
+/* phi: that of the dof b; NULL: zero. */
+LANE_INLINE virtual_changes virtual_changes_of(double mass, const spatial_body *B, const world_fixed_wrenches *K,
+                                               const virtual_body *V, const dof *b, const twist *phi)
+{
+    virtual_changes c = {.P_q = twist_cross_wrench(b->S, virtual_momentum(V)), .kappa_q = vec3_zero()};
+    if (phi) c.P_q = wrench_add(c.P_q, inertia_mul(mass, B->h, B->E, *phi));
+    c.R_q  = phi ? twice_coriolis_mul_transposed(B->l, &B->C, *phi) : vec3_zero();
+    c.R_q  = cross_add(c.R_q, b->S.w, V->R);
+    c.R_q  = sub(c.R_q, twice_coriolis_mul_transposed(V->p, &V->D, b->psi_d));
+    c.R_qd = sub(vec3_zero(), twice_coriolis_mul_transposed(V->p, &V->D, b->S));
+    if (!K) return c;
+    if (phi) c.kappa_q = world_fixed_mul_transposed(K, *phi);
+    c.kappa_q = add(c.kappa_q, trace_minus_transposed_mul(&V->Y, b->S.w));
+    return c;
 }

@@ -49,7 +49,8 @@ dyn_friction_rows dyn_stiction_problem_gather(const dyn_robot_ode *ode, const dy
 
 dyn_friction_state dyn_stiction_problem_state(const dyn_robot_ode *ode, size_t lane)
 {
-    return (dyn_friction_state){.nv = ode->state.nv, .W = ode->W, .lane = lane, .fused = ode->kernels->fused};
+    return (dyn_friction_state){
+        .nv = ode->state.nv, .W = ode->W, .lane = lane, .fused = ode->kernels->fused, .deadline = ode->state.deadline};
 }
 
 bool dyn_stiction_problem_solve(dyn_robot_ode *ode, size_t lane, dyn_friction_rows *r)

@@ -109,7 +109,7 @@ ROW_INLINE room room_of(const search *s, size_t k, const dyn_smooth_row *row, co
     return k < s->t->second ? second_room(row, y, rho) : third_room(row, y, rho);
 }
 
-/* Weight of a place in the duration: that of the trapezoidal rule. */
+/* The trapezoidal rule's weight of place j of an interval in the integral of the duration. */
 static inline double share_of(const search *s, size_t j)
 {
     const double part = 1 / (double)(s->t->intervals * s->t->parts);

@@ -8,7 +8,7 @@ enum { STEPS = 300, HALVINGS = 40, STARTS = 200, ROUNDS = 1, SLOWER = 40 };
 
 #define GAP   1e-7 /* complementarity at the end, in parts of the duration */
 #define ROUGH 1e-6 /* complementarity before limits are narrowed between places */
-#define WARM  1e-3 /* complementarity at the begin of the search after that */
+#define WARM  1e-3 /* complementarity at which the second search starts, with narrowed limits */
 #define BETWEEN                                                                                                        \
     5e-6               /* part of a limit that is kept free between places, since rows are looked at at three instants \
                         */
@@ -17,9 +17,10 @@ enum { STEPS = 300, HALVINGS = 40, STARTS = 200, ROUNDS = 1, SLOWER = 40 };
 
 /* --- states ------------------------------------------------------------------------------------------------------- */
 
-dyn_grading dyn_grading_at(size_t place, size_t n)
+dyn_grading dyn_grading_at(size_t place, size_t n, bool resting)
 {
     const double r = (double)place / (double)n, f = 1 - r;
+    if (resting) return (dyn_grading){.s = r, .d1 = 1};
     return (dyn_grading){.s  = place == n ? 1 : r * r * r * (10 + r * (6 * r - 15)),
                          .d1 = 30 * r * r * f * f,
                          .d2 = 60 * r * f * (1 - 2 * r),

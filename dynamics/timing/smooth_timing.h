@@ -1,9 +1,10 @@
 /* smooth_timing.h - find a fast timing of a path from rest to rest within limits that contain the third derivative of
  * s, such as those of jerks and torque rates.
  *
- * The path parameter is a function of another one, s = g(r) = 10 r^3 - 15 r^4 + 6 r^5 with 0 <= r <= 1, so that a
- * finite rate of r is rest without acceleration at both ends. With x = rd^2, u = rdd = x'/2 and ' for d/dr, a limit at
- * a place is a row
+ * The path parameter is a function of another one, s = g(r) with 0 <= r <= 1, so that a finite rate of r is rest
+ * without acceleration at both ends: g = 10 r^3 - 15 r^4 + 6 r^5, or g = r for a path whose first and second
+ * derivatives by s are zero at both ends, as those of a spline with three equal control points there. With x = rd^2, u
+ * = rdd = x'/2 and ' for d/dr, a limit at a place is a row
  *
  *     low <= B + rho A <= high,  rho = sqrt(x),
  *     A = a3 u' + a2 u + a1 x + a0,  B = b2 u + b1 x + b0,
@@ -45,7 +46,7 @@ typedef struct dyn_smooth_state {
     double x, u, du;
 } dyn_smooth_state;
 
-/* s and its first three derivatives by r at a place of n + 1 evenly spaced ones. */
+/* s = g(r) and its first three derivatives by r. */
 typedef struct dyn_grading {
     double s, d1, d2, d3;
 } dyn_grading;
@@ -55,7 +56,8 @@ static inline size_t dyn_smooth_places(const dyn_smooth *t)
     return t->intervals * t->parts + 1;
 }
 
-dyn_grading dyn_grading_at(size_t place, size_t n);
+/* Returns g at a place of n + 1 evenly spaced ones. `resting`: the path rests at both ends by itself, g = r. */
+dyn_grading dyn_grading_at(size_t place, size_t n, bool resting);
 
 /* Returns the number of doubles in `work`. */
 size_t dyn_smooth_work(const dyn_smooth *t);

@@ -61,6 +61,14 @@ static bool print_problem(const api_problem *problem)
     return cli_error("%s%s%s", problem->detail, *problem->pointer ? " at " : "", problem->pointer);
 }
 
+/* The same about the archive in a file. */
+static bool print_archive_problem(const char *name, const api_problem *problem)
+{
+    if (problem->code == API_BAD_JSON)
+        return cli_error("%.300s is no backup of torqued, or is cut off: %s", name, problem->detail);
+    return cli_error("%.300s: %s%s%s", name, problem->detail, *problem->pointer ? " at " : "", problem->pointer);
+}
+
 /* --- backup ----------------------------------------------------------------------------------------------------- */
 
 static void print_time(char *text, size_t size)
@@ -157,7 +165,7 @@ static int verify_archive(const cli_arguments *arguments, const char *name)
     start_progress(&progress);
     bool whole = archive && api_verify(s.api, archive, length, &watch, &facts, &problem);
     cli_progress_end(&progress);
-    if (archive && !whole) print_problem(&problem);
+    if (archive && !whole) print_archive_problem(name, &problem);
     whole = whole && report_archive(name, &facts, cli_value(arguments, "unverified") != NULL);
     free(archive);
     srv_session_close(&s);
@@ -172,7 +180,7 @@ int srv_verify(const cli_arguments *arguments)
 
 /* --- restore ---------------------------------------------------------------------------------------------------- */
 
-static bool put_back(api *service, const char *text, size_t length, bool unverified)
+static bool put_back(api *service, const char *name, const char *text, size_t length, bool unverified)
 {
     api_problem       problem;
     api_import_counts done;
@@ -183,7 +191,7 @@ static bool put_back(api *service, const char *text, size_t length, bool unverif
     api_problem_clear(&problem);
     bool good = api_import(service, text, length, &options, &done, &problem);
     cli_progress_end(&progress);
-    if (!good) print_problem(&problem);
+    if (!good) print_archive_problem(name, &problem);
     if (good || done.created + done.replaced + done.deleted > 0)
         fprintf(stderr, "torqued: %zu created, %zu replaced, %zu deleted, %zu unchanged\n", done.created, done.replaced,
                 done.deleted, done.unchanged);
@@ -199,7 +207,7 @@ int srv_restore(const cli_arguments *arguments)
     int status = srv_session_open(&s, arguments->n_settings, arguments->settings);
     if (status == 0) {
         bool unverified = cli_value(arguments, "unverified") != NULL;
-        status          = srv_session_load(&s) && put_back(s.api, archive, length, unverified) ? 0 : 1;
+        status = srv_session_load(&s) && put_back(s.api, arguments->operands[0], archive, length, unverified) ? 0 : 1;
         srv_session_close(&s);
     }
     free(archive);

@@ -144,8 +144,8 @@ static bool gives_way(const srv_connection *c, const srv_connection *other)
     return ours != theirs ? ours > theirs : c->since < other->since;
 }
 
-/* Returns the silent connection that gives way first. NULL: there is none, or that of the client with the most
- * connections is about to count as silent. */
+/* Returns the silent connection that gives way first. NULL: there is none, or a client with more
+ * connections than the owners of all silent ones has one that is about to count as silent. */
 static srv_connection *find_silent(const srv_connections *all, const srv_account *account, const srv_connection *spared)
 {
     static const srv_phase silent[] = {SRV_ARRIVED, SRV_READING, SRV_IDLE, SRV_WRITING};

@@ -108,7 +108,7 @@ static void end_turn(srv_loop *loop, uint64_t began, uint64_t now)
     double before     = loop->measured;
     loop->measured    = srv_processor_time();
     loop->measured_at = now;
-    if (loop->scope == API_ALL_RESOURCES) /* others wait for no loop of probes */
+    if (loop->scope == API_ALL_RESOURCES) /* a loop that answers health probes alone keeps no request waiting */
         api_metric_observe(API_METRIC_LOOP_TURN_SECONDS, API_NO_LABELS, srv_ns(loop->measured - before));
 }
 

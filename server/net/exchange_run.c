@@ -99,10 +99,11 @@ static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait
 /* A run on the thread of the loop. */
 typedef struct inline_run {
     srv_exchange *x;
-    uint64_t      end; /* ns, when it has taken LONGEST */
+    uint64_t      half;    /* ns, when it has taken half of LONGEST, if nothing interrupted the thread */
+    double        at_half; /* s, processor time of the thread then; 0: not read */
 } inline_run;
 
-/* Admits a request to this thread whose fields show that it takes longer than was estimated. */
+/* True if a request that looks longer than estimated once it is decoded may still run on this thread, a loop's. */
 static bool is_short(void *arg, double seconds)
 {
     const inline_run *run = arg;
@@ -115,19 +116,23 @@ static double longest_run(const srv_exchange *x)
     return 1e-6 * LONGEST * x->loop->server->config->inline_limit;
 }
 
-/* True if the request has used this thread for too long, from then on for good: other connections wait. */
+/* True if the request has used this thread for too long, from then on for good: other connections wait. Reading the
+ * processor time is a system call, which most runs are too short to need. The first half is elapsed time, hence at most
+ * so much work; the second is work, so that a short request stays here whose thread another program has interrupted. */
 static bool must_leave(void *arg, uint64_t now)
 {
-    const inline_run *run = arg;
-    srv_exchange     *x   = run->x;
-    if (x->leaves || now < run->end) return x->leaves;
-    return x->leaves = srv_processor_time() > x->loop->measured + longest_run(x);
+    inline_run   *run = arg;
+    srv_exchange *x   = run->x;
+    if (x->leaves || now < run->half) return x->leaves;
+    const double used = srv_processor_time();
+    if (run->at_half == 0) run->at_half = used;
+    return x->leaves = used > run->at_half + 0.5 * longest_run(x);
 }
 
 /* Runs the request on this thread. False: it is too long, as its fields or its time show. */
 static bool run_here(srv_exchange *x)
 {
-    inline_run          run       = {x, srv_now() + srv_ns(longest_run(x))};
+    inline_run          run       = {x, srv_now() + srv_ns(0.5 * longest_run(x)), 0};
     const api_scheduler scheduler = {.admit = is_short, .must_leave = must_leave, .arg = &run};
     x->job.deadline.scheduler     = &scheduler;
     bool done                     = srv_job_run(&x->job, x->loop->scratch);

@@ -23,7 +23,7 @@ typedef struct srv_pool srv_pool;
 /* How much work a pool takes, s of admitted work per worker. */
 typedef struct srv_work_limits {
     double queue;  /* of all clients */
-    double client; /* of one client */
+    double client; /* of any one client */
 } srv_work_limits;
 
 typedef enum srv_admission { SRV_ADMITTED, SRV_QUEUE_FULL, SRV_CLIENT_QUEUE_FULL } srv_admission;

@@ -178,6 +178,15 @@ static void utf8(void **state)
     "<robot><link name='a'/><link name='b'/><joint name='j' type='revolute'>"                                          \
     "<parent link='a'/><child link='b'/>" inside "</joint></robot>"
 
+/* The server has no memory for a body without bytes. UndefinedBehaviorSanitizer reports a copy from NULL. */
+static void a_body_without_memory_is_refused(void **state)
+{
+    const api_model_source source  = file_source(NULL, 0, NULL);
+    api_problem            problem = {.code = API_NO_PROBLEM};
+    assert_null(api_model_from_urdf(&source, &problem));
+    assert_int_equal(problem.code, API_BAD_XML);
+}
+
 static void refusals(void **state)
 {
     refused("", "bad-xml", "empty");
@@ -341,6 +350,7 @@ int main(void)
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(every_byte_may_change),
         cmocka_unit_test(utf8),
+        cmocka_unit_test(a_body_without_memory_is_refused),
         cmocka_unit_test(refusals),
         cmocka_unit_test(fixed_joints_are_read),
         cmocka_unit_test(bounds),

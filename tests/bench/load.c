@@ -1,14 +1,15 @@
 /* load.c - load [OPTIONS] PORT PATH BODYFILE CONNECTIONS SECONDS: sends requests as a closed-loop client on loopback.
  *
- * Each connection stays open and has one request in flight. The client runs for SECONDS and until as many requests as
- * there are connections have been answered. It uses one thread, epoll, and prepared requests, so that it costs little
- * beside the server. Options:
+ * Each connection has one request in flight, and stays open until an answer says that the server closes it; another
+ * takes its place. The client runs for SECONDS and until as many requests as there are connections have been answered.
+ * With one thread, epoll and prepared requests it costs little beside the server. Options:
  *     -t TYPE      media type of the bodies; default application/json
  *     -n REQUESTS  ends after this many answers, if that is before SECONDS
  *     -m BODYFILE  body of additional, heavy requests
  *     -p PATH      path of the heavy requests; default PATH
  *     -e EVERY     sends one heavy request in EVERY; the figures leave them out
  *     -a           also measures the time until the kernel has the answer, however late this process reads it
+ *     -c           opens a connection for each request, as a client does that keeps none
  *     -w USECONDS  polls for answers this long before it sleeps; default 0. Waking a client costs the server some 5 to
  *                  15 us per answer, and whether it sleeps is chance; polling takes a core, which a server with several
  *                  busy threads may want
@@ -57,6 +58,7 @@ typedef struct load {
     uint64_t most, fired, requests, heavy_requests, refused, failed;
     uint64_t awake; /* ns of polling before it sleeps */
     bool     stamps;
+    bool     once;                               /* a connection has one request */
     uint64_t latency[BUCKETS], arrival[BUCKETS]; /* number of answers by bucket of the time until they were read, and
                                                     until the kernel had them */
 } load;
@@ -73,7 +75,7 @@ static uint64_t now(void)
     return nanoseconds(t);
 }
 
-static bool prepare(request *r, const char *path, const char *type, const char *body_file)
+static bool prepare(request *r, const char *path, const char *type, const char *body_file, bool once)
 {
     char       *body   = NULL;
     size_t      length = 0;
@@ -87,8 +89,8 @@ static bool prepare(request *r, const char *path, const char *type, const char *
     fclose(text);
     FILE *whole = open_memstream(&r->text, &r->length);
     if (!whole) return false;
-    fprintf(whole, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n", path, type,
-            length);
+    fprintf(whole, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\n%sContent-Length: %zu\r\n\r\n", path,
+            type, once ? "Connection: close\r\n" : "", length);
     fwrite(body, 1, length, whole);
     free(body);
     return fclose(whole) == 0;
@@ -142,6 +144,13 @@ static size_t expected(const client *c)
     if (!end) return 0;
     size_t length = field && field < end ? strtoul(strchr(field, ':') + 1, NULL, 10) : 0;
     return (size_t)(end - c->head) + 4 + length;
+}
+
+/* True if the head of the answer says that the server closes the connection. */
+static bool closes(const client *c)
+{
+    const char *end = strstr(c->head, "\r\n\r\n"), *field = strcasestr(c->head, "\r\nConnection: close");
+    return field && field < end;
 }
 
 static unsigned bucket(uint64_t ns)
@@ -206,7 +215,9 @@ static bool serve(load *l, client *c, uint32_t events)
     if (c->whole == 0) c->whole = expected(c);
     if (c->whole == 0 || c->received < c->whole) return true;
     count(l, c);
-    return fire(l, c);
+    if (!closes(c)) return fire(l, c);
+    close(c->socket);
+    return join(l, c);
 }
 
 static bool enough(const load *l, uint64_t end)
@@ -247,7 +258,7 @@ static bool read_arguments(load *l, int argc, char **argv)
     const char *type = "application/json", *heavy = NULL, *heavy_path = NULL;
     int         option;
     l->most = UINT64_MAX;
-    while ((option = getopt(argc, argv, "t:n:m:p:e:aw:")) >= 0)
+    while ((option = getopt(argc, argv, "t:n:m:p:e:acw:")) >= 0)
         switch (option) {
         case 't': type = optarg; break;
         case 'n': l->most = strtoull(optarg, NULL, 10); break;
@@ -255,6 +266,7 @@ static bool read_arguments(load *l, int argc, char **argv)
         case 'p': heavy_path = optarg; break;
         case 'e': l->every = strtoul(optarg, NULL, 10); break;
         case 'a': l->stamps = true; break;
+        case 'c': l->once = true; break;
         case 'w': l->awake = strtoull(optarg, NULL, 10) * 1000; break;
         default: return false;
         }
@@ -263,17 +275,18 @@ static bool read_arguments(load *l, int argc, char **argv)
     l->port      = (int)strtol(argv[0], NULL, 10);
     l->n_clients = strtoul(argv[3], NULL, 10);
     if (l->n_clients > MAX_CONNECTIONS) l->n_clients = MAX_CONNECTIONS;
-    return prepare(&l->light, argv[1], type, argv[2]) &&
-           (!heavy || prepare(&l->heavy, heavy_path ? heavy_path : argv[1], type, heavy));
+    return prepare(&l->light, argv[1], type, argv[2], l->once) &&
+           (!heavy || prepare(&l->heavy, heavy_path ? heavy_path : argv[1], type, heavy, l->once));
 }
 
 int main(int argc, char **argv)
 {
     static load l;
     if (!read_arguments(&l, argc, argv)) {
-        fprintf(stderr, "usage: load [-a] [-w USECONDS] [-t TYPE] [-n REQUESTS] [-m BODYFILE [-p PATH] -e EVERY] PORT "
-                        "PATH BODYFILE "
-                        "CONNECTIONS SECONDS\n");
+        fprintf(stderr,
+                "usage: load [-a] [-c] [-w USECONDS] [-t TYPE] [-n REQUESTS] [-m BODYFILE [-p PATH] -e EVERY] PORT "
+                "PATH BODYFILE "
+                "CONNECTIONS SECONDS\n");
         return 2;
     }
     l.epoll   = epoll_create1(EPOLL_CLOEXEC);

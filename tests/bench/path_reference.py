@@ -86,7 +86,7 @@ class Reference:
         nodes = np.arange(1, self.n)
         dt, by_z = self.between / np.sqrt(z[1:-1]), -0.5 * self.between / z[1:-1] ** 1.5
         tangent = sparse.csr_matrix((by_z, (nodes - 1, nodes)), (self.n - 1, self.n + 1))
-        half = self.width[[0, -1]] / 2  # distances from rest to the middles of the outer cells
+        half = self.width[[0, -1]] / 2  # from the ends of the path, at rest, to the middles of the first and last cell
         inner, cells = z[[1, -2]], [1, self.n - 1]
         start, by_inner = 3 * half / np.sqrt(inner * 2 ** (-4 / 3)), -1.5 * half / np.sqrt(inner * 2 ** (-4 / 3)) / inner
         ends = sparse.csr_matrix((by_inner, ([0, 1], cells)), (2, self.n + 1))
@@ -139,7 +139,7 @@ def optimum(service, model, spline, effort, rate, limited, say, cells):
 
 
 def compare(service, name, say=print, intervals=INTERVALS, cells=CELLS):
-    """Returns the planner's time, the reference's time and the largest load, without and with rate limits."""
+    """Returns the planner's time, the reference's time and the largest torque or rate as a part of its limit, without and with rate limits."""
     model, spline = geometry.named(name)
     effort, rate = planner.limits(service.model(model))
     coefficients, found = geometry.Coefficients(service, model, spline), []

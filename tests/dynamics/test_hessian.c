@@ -230,6 +230,51 @@ static void test_loads(void **state)
     }
 }
 
+/* Returns the number of entries that zeros_are_set leaves at their initial bits (all set, rows.c); these must be zero
+ * otherwise. All others must have the same bits. */
+static size_t count_left(size_t n, const double *left, const double *whole)
+{
+    const uint64_t untouched = UINT64_MAX;
+    const double   zero      = 0;
+    size_t         count     = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool same = memcmp(&left[i], &untouched, sizeof untouched) == 0;
+        count += same;
+        assert_memory_equal(&whole[i], same ? &zero : &left[i], sizeof zero);
+    }
+    return count;
+}
+
+/* Results in the memory of another state's results keep the zeros that are between branches, with friction that depends
+ * on the load too. */
+static void test_zeros_are_set(void **state)
+{
+    size_t left[2] = {0};
+    for (uint64_t seed = 1; seed <= 2 * ROBOTS; seed++)
+        for (int whole = 0; whole < 2; whole++) {
+            trial             t   = seed % 2 ? trial_make(seed, 1) : trial_make_loaded(seed, 1);
+            const size_t      n   = whole ? t.nv * t.nv * t.nv : t.nv * t.nv;
+            tensors           all = allocate(&t, n), some = allocate(&t, n);
+            const dyn_hessian io = {.q             = t.q,
+                                    .qd            = t.qd,
+                                    .qdd           = t.qdd,
+                                    .wrenches      = t.wrenches,
+                                    .multipliers   = whole ? NULL : t.qddd,
+                                    .zeros_are_set = true,
+                                    .q_q           = some.x[0],
+                                    .q_qd          = some.x[1],
+                                    .q_qdd         = some.x[2],
+                                    .qd_qd         = some.x[3],
+                                    .qd_qdd        = some.x[4]};
+            rows_hessian(test_kernels(), &t.scene, 1, io);
+            evaluate(test_kernels(), &t, false, io.multipliers, &all);
+            for (int r = 0; r < RESULTS; r++)
+                left[whole] += count_left(n, some.x[r], all.x[r]);
+            release(&all), release(&some), trial_free(&t);
+        }
+    assert_true(left[0] > 0 && left[1] > 0);
+}
+
 /* A result must not depend on which others are requested. */
 static void test_single_results(void **state)
 {
@@ -547,6 +592,7 @@ int main(void)
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_forward),
         cmocka_unit_test(test_loads),
+        cmocka_unit_test(test_zeros_are_set),
         cmocka_unit_test(test_single_results),
         cmocka_unit_test(test_products_are_those_of_matrices_and_directions),
         cmocka_unit_test(test_products_are_complex_step_derivatives_of_gradients),

@@ -1,5 +1,7 @@
 /* test_load_friction.c - checks efforts of friction that grows with the load against the equation of load_friction.h,
- * evaluated with models without load coefficients; forward dynamics against inverse dynamics; equal bits; refusals. */
+ * evaluated with models without load coefficients; forward dynamics against inverse dynamics; equal bits; refusals. The
+ * problem of joints at rest is compared with a closed form. */
+#include "dynamics/contact/friction_rows.h"
 #include "tests/dynamics/support/check.h"
 #include "tests/dynamics/support/rows.h"
 #include "tests/dynamics/support/trial.h"
@@ -281,10 +283,72 @@ static void test_refusals(void **state)
     trial_free(&t);
 }
 
+/* --- joints at rest ----------------------------------------------------------------------------------------------- */
+
+enum { AT_REST = 300 };
+
+/* A deadline that counts how often it is asked, and passes after `most` times. */
+typedef struct countdown {
+    size_t asked, most;
+} countdown;
+
+static bool count_down(const void *arg)
+{
+    countdown *c = (countdown *)arg;
+    return c->asked++ < c->most;
+}
+
+/* Sets up the problem of AT_REST joints of a robot with the mass matrix M = D + c 1 1^T. Returns the result. */
+static bool set_up_rows(countdown *c, dyn_friction_rows *r, double *room, const double *M, const double *qdd)
+{
+    const dyn_friction_state state = {.nv = AT_REST, .W = 1, .deadline = {count_down, c}};
+    *r                             = dyn_friction_rows_lay_out(AT_REST, AT_REST, room);
+    for (r->n = 0; r->n < AT_REST; r->n++) {
+        const dyn_stiction_joint joint = {.v = r->n, .tree_v = r->n};
+        dyn_friction_row_fill(&state, &joint, r->W + r->n * AT_REST);
+    }
+    c->asked = 0;
+    return dyn_friction_rows_set(r, &state, M, NULL, qdd);
+}
+
+/* With all rows, A = M^-1, which Sherman and Morrison's formula gives: D^-1 - c D^-1 1 1^T D^-1 / (1 + c sum(1/d)).
+ * Finding it takes 1.5 AT_REST^3 products, between which the deadline is asked at least once in 2^21; the problem is
+ * given up wherever the deadline passes. */
+static void test_joints_at_rest_are_set_up_under_a_deadline(void **state)
+{
+    const double c    = 0.3;
+    double      *room = calloc(dyn_friction_rows_entries(AT_REST, AT_REST), sizeof *room), d[AT_REST], qdd[AT_REST];
+    double      *M = calloc(AT_REST * AT_REST, sizeof *M), sum = 0;
+    countdown    limit = {.most = SIZE_MAX};
+    dyn_friction_rows r;
+    (void)state;
+    assert_non_null(room);
+    assert_non_null(M);
+    for (size_t i = 0; i < AT_REST; i++) {
+        d[i] = 1.5 + 0.7 * sin((double)i), qdd[i] = cos((double)i), sum += 1 / d[i];
+        for (size_t j = 0; j < AT_REST; j++)
+            M[i * AT_REST + j] = c;
+        M[i * AT_REST + i] += d[i];
+    }
+    assert_true(set_up_rows(&limit, &r, room, M, qdd));
+    for (size_t i = 0; i < AT_REST; i++)
+        for (size_t j = 0; j < AT_REST; j++) {
+            const double exact = (i == j ? 1 / d[i] : 0) - c / (d[i] * d[j] * (1 + c * sum));
+            assert_true(fabs(r.A[i * AT_REST + j] - exact) < 1e-13);
+        }
+    const size_t asked = limit.asked;
+    assert_true(asked >= 3 * (size_t)AT_REST * AT_REST * AT_REST / 2 >> 21);
+    for (limit.most = 0; limit.most < asked; limit.most++)
+        assert_false(set_up_rows(&limit, &r, room, M, qdd));
+    free(room);
+    free(M);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_efforts), cmocka_unit_test(test_other_efforts),
-                                       cmocka_unit_test(test_reference_efforts), cmocka_unit_test(test_same_bits),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_efforts),           cmocka_unit_test(test_other_efforts),
+        cmocka_unit_test(test_reference_efforts), cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_refusals),          cmocka_unit_test(test_joints_at_rest_are_set_up_under_a_deadline)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

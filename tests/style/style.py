@@ -28,7 +28,7 @@ SHOWN = 30      # findings that are printed where a number has risen
 
 
 def group_of(path):
-    """The group whose number a file counts in: a layer, the clients, the tests, or other."""
+    """The group whose number of findings includes this file: a layer, the clients, the tests, or other."""
     first = path.partition("/")[0]
     if path.startswith(("api/clients/", "clients/")):
         return "clients"

@@ -20,7 +20,7 @@ typedef struct api_open_value {
     uint32_t    extent[API_PACKED_RANK - 1];
     size_t      count;        /* number of packed items */
     size_t      first_number; /* index of the first number of the packed items */
-    size_t      first;        /* index on the stack of the first item that is not packed, or the first member */
+    size_t      first;        /* stack index of the first child: an item that is not packed, or a member */
     const char *key;          /* object: key of the next value */
     uint32_t    key_length, key_offset;
 } api_open_value;
@@ -92,8 +92,8 @@ static inline size_t api_build_row_width(const api_builder *b)
     return b->depth > 1 && row->count == 0 && rows->packing && rows->rank == 1 ? rows->extent[0] : 0;
 }
 
-/* Counts numbers of the innermost array and, with a width, of the arrays of so many numbers that follow it in the array
- * around it. The last of them stays open. */
+/* Records `numbers` that were just written to the innermost array. With a width they fill successive rows of that width
+ * in the array around it; all rows but the last are closed. */
 static inline void api_build_commit_rows(api_builder *b, size_t numbers, size_t width)
 {
     api_open_value *row    = &b->open[b->depth - 1];

@@ -75,9 +75,25 @@ static bool begins_as_text_of_bytes(const unsigned char *body, size_t length)
             (byte_is_within(body[1], 0x81, 0x8F) && body[2] == 0xC2));
 }
 
-/* A name behind @, as curl writes files. */
+/* One short word with the ending of a robot's or a request's file. */
+static bool body_is_path(const unsigned char *body, size_t length)
+{
+    enum { MOST = 512 /* bytes of a path */ };
+    static const char *const endings[] = {".urdf", ".xacro", ".xml", ".sdf", ".json", ".csv", ".cbor"};
+    if (length > MOST || length == 0 || strchr("{[\"", *body)) return false;
+    for (size_t i = 0; i < length; i++)
+        if (body[i] <= ' ' || body[i] == '"') return false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t n = strlen(endings[i]);
+        if (length > n && memcmp(body + length - n, endings[i], n) == 0) return true;
+    }
+    return false;
+}
+
+/* A path, or a name behind @, as curl writes files. */
 static bool begins_as_file_name(const unsigned char *body, size_t length)
 {
+    if (body_is_path(body, length)) return true;
     return length > 1 && *body == '@' && (body_has_name(body, length, 1, 1) || body[1] == '.' || body[1] == '/');
 }
 

@@ -95,19 +95,6 @@ static double operation_cost(const api_call *call, const api_input *input)
     return once + estimate_states(call, input) * (closing_cost(call, input) + (each > 0 ? each : all));
 }
 
-/* Index of the operation's row in the cost feedback. */
-static size_t feedback_index(const api_call *call)
-{
-    size_t i = call->operation_number;
-    return i < API_COST_OPERATIONS ? i : API_COST_OPERATIONS - 1;
-}
-
-double api_correct_cost(const api_call *call, double estimated)
-{
-    return api_cost_feedback_apply(&call->api->cost_feedback, feedback_index(call), api_media_format(call->media),
-                                   estimated);
-}
-
 double api_estimate_cost(api_call *call, const char *body, size_t length)
 {
     const api_coded        coded       = {call->body_coding, body, length, NULL};
@@ -123,7 +110,8 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
     if (!call->wants_body || call->method != API_POST) return seconds;
     call->estimated       = seconds + operation_cost(call, &input);
     double least          = call->operation ? call->operation->least_seconds : 0;
-    double expected       = api_correct_cost(call, call->estimated);
+    double expected       = api_cost_feedback_apply(&call->api->cost_feedback, call->operation_number,
+                                                    api_media_format(call->media), call->estimated);
     return call->expected = expected > least ? expected : least;
 }
 
@@ -141,6 +129,6 @@ void api_cost_learn(const api_call *call)
     if (took > 0)
         api_metric_observe(API_METRIC_ESTIMATE_RATIO, API_NO_LABELS,
                            (uint64_t)(1e3 * fmin(call->expected / took, 1e6)));
-    api_cost_feedback_update(&call->api->cost_feedback, feedback_index(call), api_media_format(call->media),
+    api_cost_feedback_update(&call->api->cost_feedback, call->operation_number, api_media_format(call->media),
                              call->estimated, took);
 }

@@ -9,6 +9,3 @@ struct api_call;
  * The time that helper threads spent on it counts as well. A request that failed, such as by its deadline, can only
  * raise the estimates. */
 void api_cost_learn(const struct api_call *call);
-
-/* Returns `estimated` seconds times the factor that earlier requests of this kind have taught. */
-double api_correct_cost(const struct api_call *call, double estimated);

@@ -3,6 +3,12 @@
 
 static const float step = 1.05F, max_factor = 16, min_factor = 1 / 16.F;
 
+/* The row of an operation, by its number: those beyond the table share the last one. */
+static size_t operation_row(size_t operation)
+{
+    return operation < API_COST_OPERATIONS ? operation : API_COST_OPERATIONS - 1;
+}
+
 /* Class of an estimate: up to 0.1 ms, 1 ms, 10 ms, and longer. Overhead dominates small requests and computation
  * large ones, so each class has a correction factor of its own. */
 static size_t time_class(double estimated)
@@ -19,13 +25,13 @@ void api_cost_feedback_init(api_cost_feedback *c)
 
 double api_cost_feedback_apply(const api_cost_feedback *c, size_t operation, size_t format, double estimated)
 {
-    return estimated *
-           (double)atomic_load_explicit(&c->factor[operation][format][time_class(estimated)], memory_order_relaxed);
+    return estimated * (double)atomic_load_explicit(&c->factor[operation_row(operation)][format][time_class(estimated)],
+                                                    memory_order_relaxed);
 }
 
 void api_cost_feedback_update(api_cost_feedback *c, size_t operation, size_t format, double estimated, double took)
 {
-    _Atomic float *factor = &c->factor[operation][format][time_class(estimated)];
+    _Atomic float *factor = &c->factor[operation_row(operation)][format][time_class(estimated)];
     float          now    = atomic_load_explicit(factor, memory_order_relaxed);
     now                   = took > estimated * (double)now ? now * step : now / step;
     if (now > max_factor) now = max_factor;

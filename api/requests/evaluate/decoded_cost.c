@@ -1,6 +1,5 @@
 /* decoded_cost.c - see decoded_cost.h. */
 #include "decoded_cost.h"
-#include "api/requests/cost/cost.h"
 #include "api/requests/fields/operation.h"
 #include "api/base/work/deadline.h"
 #include <math.h>
@@ -41,10 +40,12 @@ bool api_admit_decoded(const api_plan *plan)
     const api_deadline *deadline = plan->query->input->deadline;
     if (!deadline || !deadline->scheduler || !deadline->scheduler->admit || call->estimated <= 0) return true;
     double estimated = decoded_seconds(plan);
-    double seconds   = fmax(api_correct_cost(call, estimated), least_factor * estimated);
+    double seconds   = fmax(api_cost_feedback_apply(&call->api->cost_feedback, call->operation_number,
+                                                    api_media_format(call->media), estimated),
+                            least_factor * estimated);
     if (seconds <= TOLERATED * call->expected) return true; /* so it is when a worker asks again */
     call->estimated = estimated;
     call->expected  = seconds;
-    call->deferred = !deadline->scheduler->admit(deadline->scheduler->arg, seconds);
+    call->deferred  = !deadline->scheduler->admit(deadline->scheduler->arg, seconds);
     return !call->deferred;
 }

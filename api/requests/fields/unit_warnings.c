@@ -187,13 +187,13 @@ static bool look_at_field(search *s, api_field field)
 }
 
 /* Checks positions over time: an array of them, or an object with some of the keys of a signal. */
-static bool look_at_signal(search *s, const api_node *signal, const api_place *at)
+static bool look_at_signal(search *s, const api_node *signal, const api_place *where)
 {
     static const char *const keys[] = {"values", "control_points", "offset", "amplitude"};
-    if (!signal || !api_node_is(signal, API_OBJECT)) return !signal || look_at_rows(s, signal, at);
+    if (!signal || !api_node_is(signal, API_OBJECT)) return !signal || look_at_rows(s, signal, where);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         const api_node *value = api_node_get(signal, keys[k]);
-        const api_place place = api_place_key(at, keys[k]);
+        const api_place place = api_place_key(where, keys[k]);
         if (value && !look_at_rows(s, value, &place)) return false;
     }
     return true;
@@ -203,9 +203,9 @@ static bool look_at_signal(search *s, const api_node *signal, const api_place *a
 static bool look_at_reference(search *s)
 {
     const api_node *input = s->q->field[API_INPUT];
-    const api_place up = api_place_key(NULL, "input"), at = api_place_key(&up, "reference");
+    const api_place up = api_place_key(NULL, "input"), where = api_place_key(&up, "reference");
     if (!api_node_is(input, API_OBJECT) || s->q->model->nq != s->q->model->nv) return true;
-    return look_at_signal(s, api_node_get(input, "reference"), &at);
+    return look_at_signal(s, api_node_get(input, "reference"), &where);
 }
 
 /* Leaves among the suspects those that `coordinates` names, each at its place there. */
@@ -234,10 +234,10 @@ static bool choose_suspects(search *s, const api_node *coordinates)
 static bool look_at_prescribed(search *s)
 {
     const api_node *prescribed = s->q->field[API_PRESCRIBED], *coordinates;
-    const api_place up = api_place_key(NULL, "prescribed"), at = api_place_key(&up, "motion");
+    const api_place up = api_place_key(NULL, "prescribed"), where = api_place_key(&up, "motion");
     if (!api_node_is(prescribed, API_OBJECT) || !(coordinates = api_node_get(prescribed, "coordinates"))) return true;
     if (!api_node_is(coordinates, API_ARRAY) || api_node_size(coordinates) > s->q->model->nq) return true;
-    return choose_suspects(s, coordinates) && look_at_signal(s, api_node_get(prescribed, "motion"), &at);
+    return choose_suspects(s, coordinates) && look_at_signal(s, api_node_get(prescribed, "motion"), &where);
 }
 
 /* Checks the positions of locked joints, which the reduced model does not have. */
@@ -315,13 +315,13 @@ static bool look_at_additions(api_query *q, const addition *a)
 static bool look_at_gravity(api_query *q)
 {
     const api_node *value                   = q->field[API_GRAVITY];
-    api_place       at                      = api_place_key(NULL, "gravity");
+    api_place       where                   = api_place_key(NULL, "gravity");
     size_t          extent[API_PACKED_RANK] = {0}, rank = value ? api_node_packed(value, extent) : 0;
     double          g[3];
     if (rank == 0 || rank > 2 || extent[rank - 1] != 3 || extent[0] == 0) return true;
     api_node_numbers(value, 0, 3, g);
     if (!(hypot(hypot(g[0], g[1]), g[2]) > API_SUSPICIOUS_GRAVITY)) return true;
-    return add_warning(q, &at, SUSPICIOUS, "gravity of more than 100 m/s^2: lengths are in metres");
+    return add_warning(q, &where, SUSPICIOUS, "gravity of more than 100 m/s^2: lengths are in metres");
 }
 
 /* --- the whole --------------------------------------------------------------------------------------------------- */

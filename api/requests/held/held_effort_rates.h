@@ -10,8 +10,8 @@ bool api_held_effort_rates_begin(const api_evaluation *e, const api_held_wrenche
 /* Returns the scratch entries of a state for the arrays of api_held_effort_rates. */
 size_t api_held_effort_rates_entries(const api_model *model, const api_held_efforts *efforts, size_t n_wrenches);
 
-/* Finds the rates of the wrenches `w` of a block along `motion`, which has no outputs. `tau_dot` (nv in lanes) is
- * scratch memory, and `contact_rates` (n x 6 in lanes)Returns those of all wrenches of
- * efforts->scene, 6 each in lanes; NULL with a problem. */
+/* Finds the rates of the wrenches `w` of a block along `motion`, which has no outputs. `next` is scratch memory of
+ * api_held_effort_rates_entries. Returns the rates of all wrenches of efforts->scene, 6 each in lanes; NULL with a
+ * problem. */
 const double *api_held_effort_rates(const api_evaluation *e, const api_held_efforts *efforts, size_t block,
                                     const dyn_torque_derivative *motion, double *next, api_held_wrenches *w);

@@ -208,14 +208,19 @@ static bool find_parameters(const api_evaluation *e, api_identification *id, dou
     return true;
 }
 
-/* The standard deviation of the payload's mass; < 0 if the rows do not show it alone. */
+/* The standard deviation of the payload's mass; < 0 if the rows do not show it alone, or if no real body has the mass
+ * that they show and the payload has another one. */
 static double find_mass_deviation(const api_identification *id)
 {
+    enum { MOST = 2 /* standard deviations that a real body may be off the estimate */ };
     const dyn_estimate *t    = &id->estimate;
     size_t              mass = DYN_PER_BODY * (size_t)id->chosen->row;
     if (id->by_rows[mass] != DYN_SHOWN_ALONE) return -1;
     for (size_t k = 0; k < t->n; k++)
-        if (t->base->parameter[k] == mass) return t->deviation[k];
+        if (t->base->parameter[k] == mass) {
+            const double estimate = value_beyond_bodies(id, k), off = fabs(id->payload[0] - estimate);
+            return off <= MOST * t->deviation[k] + 1e-6 * fabs(estimate) ? t->deviation[k] : -1;
+        }
     return -1;
 }
 
@@ -274,9 +279,10 @@ static bool find_outputs(const api_evaluation *e, api_identification *id)
     size_t              count = t->n + api_identify_parameter_count(e->model->dyn) + 1;
     double             *x     = api_take_zeroed(e->query->pool, count, &room);
     if (!room) return false;
-    if (id->chosen && id->chosen->payload) id->mass_deviation = find_mass_deviation(id);
+    id->mass_deviation = -1;
     if (!id->parameters) return true;
     if (!find_parameters(e, id, x)) return false;
+    if (id->chosen && id->chosen->payload) id->mass_deviation = find_mass_deviation(id);
     id->fit = measure_fit(id, x);
     put_in_order(e, id->fit_coordinates, x);
     return true;

@@ -5,7 +5,8 @@
  * L^-1 (beta - beta_model) of standard deviation 1.
  *
  *     "bodies"    share r of the body's mass m: mass r m, first moments r m a, inertias r m a^2, with the root mean
- *                 square distance a of the mass from the origin of the link. A body without mass has the mean of all
+ *                 square distance a of the mass from the origin of the link. A body without mass has the means
+ *                 of all bodies.
  *     "rotors"    kg m^2 (prismatic: kg)
  *     "friction"  viscous N m s/rad, Coulomb N m (prismatic: N s/m, N) */
 #pragma once

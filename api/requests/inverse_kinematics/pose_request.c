@@ -229,7 +229,8 @@ bool api_pose_request_fill(api_plan *plan, api_pose_request *r)
         if (!r->given[i]) continue;
         api_vector v = {.value = r->given[i], .n = r->entries[i], .stride = r->entries[i]};
         v.at         = api_place_key(NULL, part_names[i]);
-        if (i == API_POSE_ORIENTATION) v.check = api_check_orientation, v.neutral = upright;
+        if (i == API_POSE_ORIENTATION)
+            v.check = api_check_orientation, v.neutral = upright, v.form = API_QUATERNION_FORM;
         if (i == API_POSE_DIRECTION) v.check = api_check_direction, v.neutral = up;
         v.lanes = r->lanes[i] = api_take_lanes(plan, v.n);
         if (!v.lanes || !api_batch_read(plan, &v)) return false;

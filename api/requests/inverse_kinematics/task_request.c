@@ -149,7 +149,7 @@ api_task_request *api_task_request_read(api_query *q, const api_node *list, cons
     api_task_request *r = api_take(q->pool, sizeof *r);
     if (!r) return NULL;
     *r = (api_task_request){.list = api_place_key(up, "tasks"), .velocities = velocities};
-    if (!api_check_list(q, list, &r->list, "a task")) return NULL;
+    if (!api_check_list(q, list, &r->list, "task")) return NULL;
     if (q->model->nv > API_TASK_MOST_VELOCITIES) {
         api_fail_at(
             q->problem, &r->list, API_NOT_SUPPORTED,

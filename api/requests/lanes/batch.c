@@ -5,7 +5,10 @@
 #include "failed_rows.h"
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { REMEDY = 256 /* bytes of a text */ };
 
 /* --- one row ----------------------------------------------------------------------------------------------------- */
 
@@ -19,15 +22,27 @@ api_place api_vector_entry(const api_vector *vector, const api_place *row, size_
     return api_place_index(row, i);
 }
 
+/* Writes what the entries of a row of another length may be. */
+static void write_count_remedy(const api_evaluation *e, const api_vector *v, const api_node *row, char text[REMEDY])
+{
+    const size_t n = api_node_size(row);
+    size_t       extent[API_PACKED_RANK];
+    int          length = 0;
+    if (!e->query->batched && v->n > 1 && n > v->n && n % v->n == 0)
+        length = snprintf(text, REMEDY, "; %zu states are %zu rows of %zu: [[...], [...]]", n / v->n, n / v->n, v->n);
+    snprintf(text + length, REMEDY - (size_t)length, "%s", api_comma_remedy(row, v->n));
+    if (!*text && e->query->batched && api_node_packed(v->value, extent) == 2 && extent[0] == v->n)
+        snprintf(text, REMEDY, "; each row of the array is a state: transpose it, or send one state as one row");
+}
+
 static bool fail_count(const api_evaluation *e, const api_vector *v, const api_node *row, const api_place *at)
 {
-    const char *remedy = api_comma_remedy(row, v->n);
-    size_t      given  = api_node_size(row);
-    size_t      extent[API_PACKED_RANK];
-    if (!*remedy && e->query->batched && api_node_packed(v->value, extent) == 2 && extent[0] == v->n)
-        remedy = "; each row of the array is a state: transpose it, or send one state as one row";
+    const size_t given = api_node_size(row);
+    char         remedy[REMEDY];
+    write_count_remedy(e, v, row, remedy);
     if (!v->count)
-        return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected%s", given, v->n, remedy);
+        return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected%s%s%s", given, v->n,
+                           v->form ? ": " : "", v->form ? v->form : "", remedy);
     return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (%s of %s%s)%s", given, v->n,
                        v->count, e->model->name, e->query->reduced ? " without its locked joints" : "", remedy);
 }
@@ -59,7 +74,8 @@ static bool read_row(const api_evaluation *e, const api_vector *v, const api_nod
         if (api_node_item(row, i, &entry) && !api_node_is(&entry, API_NUMBER))
             return api_fail_at(e->problem, &entry_at, API_WRONG_TYPE, "%s given%s%.64s, a number expected%s",
                                api_node_kind_text(&entry), named ? " for " : "", named ? v->names[k] : "",
-                               api_node_remedy(&entry));
+                               api_node_is(&entry, API_ARRAY) ? "; there is one level of arrays too many"
+                                                              : api_node_remedy(&entry));
         if (i < v->n) values[k] = api_node_number(&entry);
     }
     return given == v->n || fail_count(e, v, row, at);

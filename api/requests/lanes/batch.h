@@ -3,12 +3,15 @@
 #pragma once
 #include "evaluation.h"
 
+#define API_QUATERNION_FORM "a quaternion x, y, z, w"
+
 /* A field of the request that contains vectors. */
 struct api_vector {
     const api_node    *value; /* value of the field; not NULL */
     api_place          at;
     size_t             n;     /* numbers in one state */
     const char        *count; /* name of the number n, for messages ("nq"); NULL: it has none */
+    const char        *form;  /* meaning of the numbers, for messages where `count` is NULL; NULL: none */
     const char *const *names; /* names of the n numbers, in the model's order; NULL: they have none */
     const int       *order; /* number i of a row is number order[i] in the model's order; NULL: the orders are equal */
     double          *lanes; /* lanes of the plan: number k of a state is entry first + k of `stride` entries */

@@ -34,6 +34,7 @@ bool api_fill_platform(api_plan *plan)
         api_vector v = {.value = api_node_get(given, api_platform_part_names[i]), .n = n[i], .stride = n[i]};
         v.at         = api_place_key(&at, api_platform_part_names[i]);
         v.check      = i == API_PLATFORM_ORIENTATION ? check_orientation : NULL;
+        v.form       = i == API_PLATFORM_ORIENTATION ? API_QUATERNION_FORM : NULL;
         v.neutral    = i == API_PLATFORM_ORIENTATION ? upright : NULL;
         v.lanes = plan->platform[i] = api_take_lanes(plan, n[i]);
         if (!v.lanes || !api_batch_read(plan, &v)) return false;

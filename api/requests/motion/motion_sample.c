@@ -93,7 +93,7 @@ static bool take_coordinates(api_plan *plan, api_motion *m, int r)
 
 bool api_motion_sample(api_plan *plan, api_motion *m)
 {
-    bool room = api_motion_load(plan->query, m);
+    bool room = m->path.points.numbers || api_motion_load(plan->query, m);
     m->time   = api_take_lanes(plan, 1);
     m->rate   = api_take_lanes(plan, 1);
     m->first  = api_take_lanes(plan, 1);

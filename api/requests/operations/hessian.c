@@ -27,16 +27,17 @@ static void evaluate_from(const api_evaluation *e, const api_selection *selected
                           size_t blocks)
 {
     const dyn_hessian io = {
-        .q           = api_state_block(e, API_Q, block),
-        .qd          = api_state_block(e, API_QD, block),
-        .qdd         = api_state_block(e, API_QDD, block),
-        .wrenches    = api_wrench_block(e, block),
-        .multipliers = first == Q_Q ? api_state_block(e, API_MULTIPLIERS, block) : NULL,
-        .q_q         = api_result_block(e, selected, first + Q_Q, block),
-        .q_qd        = api_result_block(e, selected, first + Q_QD, block),
-        .q_qdd       = api_result_block(e, selected, first + Q_QDD, block),
-        .qd_qd       = api_result_block(e, selected, first + QD_QD, block),
-        .qd_qdd      = api_result_block(e, selected, first + QD_QDD, block),
+        .q             = api_state_block(e, API_Q, block),
+        .qd            = api_state_block(e, API_QD, block),
+        .qdd           = api_state_block(e, API_QDD, block),
+        .wrenches      = api_wrench_block(e, block),
+        .multipliers   = first == Q_Q ? api_state_block(e, API_MULTIPLIERS, block) : NULL,
+        .zeros_are_set = e->zeros_written,
+        .q_q           = api_result_block(e, selected, first + Q_Q, block),
+        .q_qd          = api_result_block(e, selected, first + Q_QD, block),
+        .q_qdd         = api_result_block(e, selected, first + Q_QDD, block),
+        .qd_qd         = api_result_block(e, selected, first + QD_QD, block),
+        .qd_qdd        = api_result_block(e, selected, first + QD_QDD, block),
     };
     if (io.q_q || io.q_qd || io.q_qdd || io.qd_qd || io.qd_qdd)
         e->kernels->hessian(&e->query->scene, e->workspace, &io, blocks);

@@ -124,6 +124,8 @@ static void write_limits(const api_evaluation *e, const api_pose_request *r, con
     }
 }
 
+#define FAR_OFF 10.0 /* m, beyond which the goal may be in millimetres */
+
 /* Fails a state whose frame does not reach its goal. */
 static bool fail_goal(const api_evaluation *e, const api_pose_request *r, size_t state, const block_lanes *b)
 {
@@ -135,8 +137,9 @@ static bool fail_goal(const api_evaluation *e, const api_pose_request *r, size_t
     api_fail(
         &found, API_OUT_OF_REACH, NULL,
         "the frame came no nearer than %.3g m and %.3g rad, from %zu starting position%s: the goal is out of reach, or "
-        "give a nearer q or more starts%s",
-        b->distance[lane], b->angle[lane], r->problem.most_starts, r->problem.most_starts == 1 ? "" : "s", limits);
+        "give a nearer q or more starts%s%s",
+        b->distance[lane], b->angle[lane], r->problem.most_starts, r->problem.most_starts == 1 ? "" : "s",
+        b->distance[lane] > FAR_OFF ? "; positions are in metres" : "", limits);
     return api_pose_request_fail(e, r, state, &found);
 }
 

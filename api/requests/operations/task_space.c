@@ -17,7 +17,7 @@ enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CO
 
 /* The operation's options. */
 typedef struct task_options {
-    dyn_held_frame frame; /* with the chosen axes, rows of the frame Jacobian */
+    dyn_held_frame frame; /* the frame, and which rows (axes) of its Jacobian are used */
     double         damping;
 } task_options;
 

@@ -47,7 +47,7 @@ static api_path_rates rates_at(const api_path_search_of *p, size_t place)
 {
     const size_t i = interval_of(p, place);
     if (!p->o->limits.smooth) return (api_path_rates){.sd = sqrt(p->timing.x[place]), .sdd = p->timing.u[i]};
-    const dyn_grading      g   = dyn_grading_at(place, places_of(p) - 1);
+    const dyn_grading      g   = dyn_grading_at(place, places_of(p) - 1, p->o->resting);
     const dyn_smooth_state y   = smooth_state(p, place, i);
     const double           rho = sqrt(y.x);
     return (api_path_rates){

@@ -41,7 +41,7 @@ static bool open_path_search(api_path_search_of *p)
                                       .most      = api_take(q->pool, places * sizeof(double))};
     t->line            = api_take(q->pool, dyn_timing_lines(t) * sizeof(double));
     for (size_t n = 0; p->s && n < places; n++)
-        p->s[n] = smooth ? dyn_grading_at(n, places - 1).s : (double)n / (double)(places - 1);
+        p->s[n] = smooth ? dyn_grading_at(n, places - 1, p->o->resting).s : (double)n / (double)(places - 1);
     return p->s && p->time && t->x && t->u && t->least && t->most && t->line && (!smooth || open_smooth(p));
 }
 

@@ -30,14 +30,46 @@ static bool read_path_spline(api_query *q, const api_node *fields, api_motion *m
 enum { MOST_PARTS_GIVEN = 100 /* parts of any interval */ };
 enum { LEAST_PARTS = 4, MOST_PARTS = 10 /* parts of an interval with limits of the third order */ };
 
-/* Sets the places of a path with limits of the third order, which are dense at both ends (smooth_timing.h). */
-static bool grade(const api_query *q, api_motion *m)
+/* True if the control points from number `first` on are equal. */
+static bool are_equal(const double *point, size_t first, size_t n, size_t width)
+{
+    for (size_t k = (first + 1) * width; k < (first + n) * width; k++)
+        if (point[k] != point[k - width]) return false;
+    return true;
+}
+
+/* True if the spline begins at its first control point and ends at its last. */
+static bool is_clamped(const dyn_spline *s)
+{
+    for (size_t k = 1; k < s->degree; k++)
+        if (s->knots[k] != s->knots[s->degree] || s->knots[s->n + k] != s->knots[s->n]) return false;
+    return true;
+}
+
+/* True if all paths have three equal control points at both ends: their first two derivatives are zero there. */
+static bool rest_at_both_ends(const api_query *q, const api_motion *m)
+{
+    enum { EQUAL = 3 };
+    const dyn_points *points = &m->path.points;
+    const size_t      n = points->n, width = points->width;
+    if (m->path.spline.degree < EQUAL || n < 2 * EQUAL || !is_clamped(&m->path.spline)) return false;
+    for (size_t row = 0; row < (points->batch ? q->rows : 1); row++) {
+        const double *point = dyn_points_of(points, row);
+        if (!are_equal(point, 0, EQUAL, width) || !are_equal(point, n - EQUAL, EQUAL, width)) return false;
+    }
+    return true;
+}
+
+/* Sets the places of a path with limits of the third order (smooth_timing.h). */
+static bool grade(const api_query *q, api_timing_options *o)
 {
     double *times = api_take(q->pool, q->samples * sizeof *times);
-    for (size_t n = 0; times && n < q->samples; n++)
-        times[n] = dyn_grading_at(n, q->samples - 1).s;
-    m->path.times = times;
-    return times != NULL;
+    if (!times || !api_motion_load(q, o->motion)) return false;
+    o->resting = rest_at_both_ends(q, o->motion);
+    for (size_t n = 0; n < q->samples; n++)
+        times[n] = dyn_grading_at(n, q->samples - 1, o->resting).s;
+    o->motion->path.times = times;
+    return true;
 }
 
 /* Chooses the number of intervals with limits of the third order. */
@@ -128,9 +160,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *field
     for (size_t k = API_PATH_A; k <= last_coefficient(o); k++)
         o->path.outputs |= API_BIT(k);
     if (o->limits.smooth && !api_node_get(fields, "outputs")) selected->outputs |= OF_THIRD;
-    return read_intervals(q, fields, o->limits.smooth, &o->intervals) && (!o->limits.smooth || grade(q, m)) &&
-           check_smoothness(q, o) && check_outputs(q, selected, fields, up) &&
-           api_path.options(q, &o->path, fields, up);
+    return read_intervals(q, fields, o->limits.smooth, &o->intervals) && check_smoothness(q, o) &&
+           check_outputs(q, selected, fields, up) && api_path.options(q, &o->path, fields, up);
 }
 
 static bool prepare(api_plan *plan, api_selection *selected)
@@ -145,6 +176,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     api_path_limits_order(q, &o->limits);
     o->jumps = api_path_has_coulomb(q) && api_limits_have(&o->limits.list, DYN_LIMIT_EFFORT_RATE);
     if (o->jumps) o->path.outputs |= API_BIT(API_PATH_JUMPS);
+    if (o->limits.smooth && !grade(q, o)) return false;
     if (!api_motion_sample(plan, o->motion) || !api_path.prepare(plan, &o->path)) return false;
     for (size_t k = API_PATH_A; k <= last_coefficient(o); k++)
         if (!(o->path.result[k] = api_take_lanes(plan, q->model->nv))) return false;
@@ -184,7 +216,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const size_t         n     = e->query->samples;
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
         const size_t      state = block * e->lanes + lane;
-        const dyn_grading where = dyn_grading_at(state % n, n - 1);
+        const dyn_grading where = dyn_grading_at(state % n, n - 1, o->resting);
         api_path_limits_rows(&o->limits, &lanes, e->lanes, lane, o->rows + state * o->limits.rows);
         if (o->smooth_rows)
             api_path_limits_smooth_rows(&o->limits, &lanes, e->lanes, lane, &where,

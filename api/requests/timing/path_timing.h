@@ -11,6 +11,7 @@ typedef struct api_timing_options {
     api_motion     *motion;    /* the path, with s for the time and a duration of 1 */
     size_t          intervals; /* of the search; divides the number of samples - 1 */
     api_path_limits limits;
+    bool            resting;     /* true: all paths rest at both ends by themselves, with limits of the third order */
     bool            jumps;       /* true: places where sharp friction jumps are looked for */
     api_selection   path;        /* selection of the operation path: coefficients of the torques */
     dyn_timing_row *rows;        /* [states][limits.rows] */

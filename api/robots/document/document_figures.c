@@ -214,11 +214,11 @@ static void describe_point(const scene *s, size_t i, char text[TEXT])
         snprintf(about, sizeof about, "%s axis of joint \"%.*s\"", point->all ? "an" : "the", api_text_shown(joint),
                  joint);
     }
-    snprintf(
-        text, TEXT,
-        "has a mass of %.6g kg and no inertia about %s: a point mass%s; encoders that round to a few decimals write "
-        "small moments as 0",
-        whole_body(s, i)->mass, about, point->on_axis ? " on this axis" : "");
+    snprintf(text, TEXT,
+             "has a mass of %.6g kg and no inertia about %s: a point mass%s. If it is meant, all is well; programs "
+             "that write "
+             "files with a few decimals round small moments to 0",
+             whole_body(s, i)->mass, about, point->on_axis ? " on this axis" : "");
 }
 
 static void describe_trifle(const scene *s, size_t i, char text[TEXT])
@@ -302,7 +302,7 @@ static void describe_turns(const scene *s, size_t i, char text[TEXT])
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
-/* A suspicion about links, or about their joints; an entry of the report tells of all of them. */
+/* A kind of suspicious figure; one entry of the report names all links or joints that have it. */
 typedef struct suspicion {
     const char *severity;
     const char *member;                      /* member of a link in the document */

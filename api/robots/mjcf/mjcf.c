@@ -136,7 +136,7 @@ api_model *api_model_from_mjcf(const api_model_source *source, api_problem *prob
     if (!files.file[0]) return NULL;
     files.entry[0]   = api_files_find(source->files, "", source->path ? source->path : "");
     api_model *model = read_files(&m, &files, problem);
-    while (files.n > 0) /* the included files hold names that nodes of the first use */
+    while (files.n > 0) /* freed only now: nodes of the main file point to names that included files own */
         xmlFreeDoc(files.file[--files.n]);
     if (source->share) api_unclaim(source->share, files.claimed);
     return model;

@@ -15,7 +15,7 @@ char *api_mjcf_write(const api_document *document, const api_model_heading *head
  * short. */
 bool api_mjcf_bound(api_document *document, api_reader *reader);
 
-/* Part of a link in the tree of bodies. */
+/* A link in MJCF's tree of bodies: its children, and whether something refers to it. */
 typedef struct api_mjcf_link {
     int  n_children, child; /* child: the last one */
     bool referenced;        /* a frame or loop needs the link as a body */

@@ -112,8 +112,8 @@ static bool fail_reference(dyn_loop_failure failure, api_problem *problem)
             problem, API_LOOP_OPEN, "/loops",
             "the model has no reference, a position near the joints' \"home\" in which the loops are closed "
             "and the passive joints follow from the actuated ones: loop \"%.64s\" stays open by %.3g (in units "
-            "of %.3g m, and rad), whichever joints move: correct the axes, frames and lengths along it, or give "
-            "its joints a \"home\" near a position in which it is closed",
+            "of %.3g m, and rad) however far the search from there moves the joints: give its joints a \"home\" near "
+            "a position in which it is closed, or correct the axes, frames and lengths along it",
             failure.loops->loop[failure.worst].name, failure.worst_error, failure.loops->length);
     if (failure.status == DYN_LOOPS_ACTUATED_DEPENDENT && failure.worst < failure.loops->n)
         return api_fail(

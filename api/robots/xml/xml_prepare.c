@@ -159,7 +159,7 @@ char *api_xml_prepare(const char *text, size_t length, size_t *prepared)
     *prepared = length;
     if (latin1)
         *prepared = convert_latin1(text, length, copy);
-    else
+    else if (length > 0) /* an empty body has no memory */
         memcpy(copy, text, length);
     if (find_declaration(copy, *prepared, &from, &to)) blank(copy, from, to);
     blank_comments(copy, *prepared);

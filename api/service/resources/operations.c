@@ -15,6 +15,20 @@ const char *api_operation_name_at(size_t index)
     return index < n ? api_operations[index]->name : index == n ? "evaluate" : NULL;
 }
 
+/* Returns the first operation with an output of that name, where hyphens count as underscores; NULL: there is none. */
+static const char *operation_with_output(const char *name)
+{
+    for (size_t i = 0; api_operations[i]; i++)
+        for (size_t k = 0; api_has_output(api_operations[i], k); k++) {
+            const char *output = api_operations[i]->outputs[k].name;
+            size_t      n      = 0;
+            while (output[n] && (name[n] == output[n] || (name[n] == '-' && output[n] == '_')))
+                n++;
+            if (!output[n] && !name[n]) return api_operations[i]->name;
+        }
+    return NULL;
+}
+
 bool api_operation_exists(api_call *call, const api_input *input, api_problem *problem)
 {
     (void)input;
@@ -24,6 +38,10 @@ bool api_operation_exists(api_call *call, const api_input *input, api_problem *p
         call->operation_number = api_operation_number(api_operations, call->operation);
         return true;
     }
+    const char *owner = operation_with_output(name);
+    if (owner)
+        return api_fail(problem, API_NO_SUCH_OPERATION, NULL, "there is no operation \"%.64s\"; it is an output of %s",
+                        name, owner);
     char      list[API_NAMES_TEXT];
     api_names known = api_operation_names(api_operations);
     api_names_write(&known, name, list);

@@ -38,7 +38,9 @@ static bool add_option(json_t *options, const char *text, size_t length)
     char        name[64];
     const char *value = text + length + 1;
     json_t     *json  = json_loads(value, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL);
-    if (!json && strpbrk(value, "[]{}\"")) return cli_error("%.80s is no JSON", text);
+    if (!json && strpbrk(value, "[]{}\""))
+        return cli_error("%.80s is no JSON; with blanks in it, it needs quotes: '%.*s=[0, 0.5]'", text, (int)length,
+                         text);
     if (!json) json = json_string(value);
     snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, text);
     return json_object_set_new(options, name, json) == 0 || cli_error("%.80s is no FIELD=JSON", text);

@@ -203,6 +203,8 @@ static void report_failure(const cli_connection *c, CURLcode code)
         cli_error("%s; --certificate and --key name the certificate of this client and its key", why);
     else if (c->body.failed)
         cli_error("no memory for the answer");
+    else if (code == CURLE_GOT_NOTHING && begins(c->base, "http:"))
+        cli_error("%s: %s; a server that speaks TLS is at https:// instead", c->base, why);
     else
         cli_error("%s: %s", c->base, why);
 }

@@ -34,7 +34,7 @@ struct srv_postgres {
     srv_link  link;
     uint64_t  next_follow; /* ns */
     uint64_t  purged;      /* tombstones up to this number may have been removed from the database */
-    bool      counted;     /* as connected, in the metrics */
+    bool      counted;     /* true: the metrics count the database as connected */
     bool      faulty;      /* true: `fault` is in the metrics, in /readyz and in the log */
     srv_fault fault;
     srv_fault limit_fault;

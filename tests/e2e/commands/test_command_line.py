@@ -252,6 +252,7 @@ class Call(Case):
         self.assertIn(f"row 37, counted from 0: {path} line 41\n", said)
         said = self.refused("call", "panda", "nonsense", "q=[0]")
         self.assertIn('there is no operation "nonsense"; the nearest are: ', said)
+        self.assertIn('there is no operation "gravity"; it is an output of bias', self.refused("call", "panda", "gravity", "q=[0]"))
         self.assertIn("at /q of the request", self.refused("call", "panda", "bias", "q=[0]"))
         self.assertIn("line 2 has 1 values; its header has 2 columns",
                       self.refused("call", "two_link", "bias", "--from", "csv", given="q1,q2\n1\n"))

@@ -34,6 +34,17 @@ class Payload(Closed):
         self.near(rest["mass"], 1.5, 1e-10)
         self.near(np.multiply(rest["mass"], rest["com"]) + np.multiply(0.5, known["com"]), np.multiply(2, PAYLOAD["com"]), 1e-9)
 
+    def test_torques_that_no_payload_has(self):
+        """With the wrong sign or unit the nearest real body is no estimate: its mass has no deviation, and it fits badly."""
+        motion, choose = self.motion(300, 6), np.random.default_rng(7)
+        bare = np.array(self.ask("ur5", "inverse-dynamics", motion)["tau"])
+        loaded = np.array(self.ask("ur5", "inverse-dynamics", {**motion, "payload": PAYLOAD})["tau"])
+        noise = choose.normal(scale=0.1, size=bare.shape)
+        for tau, good in ((loaded + noise, True), (-loaded + noise, False), (bare - (loaded - bare) + noise, False), (loaded[:, ::-1] + noise, False)):
+            found = self.ask("ur5", "identify", {**motion, "tau": tau.tolist(), **UNKNOWN})
+            self.assertEqual(found["payload"]["mass_deviation"] is not None, good)
+            self.assertGreater(found["fit"]["residual"], found["residual"] * (0.99 if good else 1.05))
+
     def test_other_gravity(self):
         """The robot's own parameters are known, so the request may set any gravity."""
         motion, gravity = self.motion(60, 2), [1, 2, -9]

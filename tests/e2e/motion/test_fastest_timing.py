@@ -236,6 +236,27 @@ class FastestTiming(ServerCase):
         self.assertEqual(plain["times"], turned["times"])
         self.assertEqual(plain["limits"], turned["limits"])
 
+    def test_paths_that_rest_at_both_ends(self):
+        """Three equal control points at each end do not slow a path down: it is as fast as the same line without them."""
+        way = np.array([1, -0.7, 0.85, -0.5, 0.65, -0.9])
+        limits = {"kinds": ["velocity", "effort", "acceleration", "jerk"], "joint_limits": {"acceleration": 10, "jerk": 100}}
+        ask = lambda values, degree, **more: self.ask("ur5", "path-timing", {
+            "degree": degree, "control_points": np.multiply.outer(values, way).tolist(), "samples": 201, **limits, **more})
+        straight = ask([0, 0.6], 1)["duration"]
+        for values, degree, above in (([0, 0, 0, 0.18, 0.42, 0.6, 0.6, 0.6], 5, 3e-3), ([0, 0, 0, 0.6, 0.6, 0.6], 3, 3e-3),
+                                      ([0, 0, 0, 0, 0.6, 0.6, 0.6, 0.6], 4, 1e-2)):
+            found = ask(values, degree)
+            self.assertClose(found["duration"] / straight, 1, above)
+            for key, most in (("qdd", 10), ("qddd", 100)):
+                self.assertLessEqual(np.abs(found[key]).max(), most * (1 + 1e-6), key)
+            for key in ("qd", "qdd"):
+                self.assertLess(np.abs(np.array(found[key])[[0, -1]]).max(), 1e-12, key)
+            self.assertLess(np.abs(np.diff(found["s"]) - 1 / 200).max(), 1e-12)
+        # A batch has places of one kind: with a path that does not rest, dense ones.
+        both = ask([0, 0, 0, 0.18, 0.42, 0.6, 0.6, 0.6], 5, control_points=[np.multiply.outer(v, way).tolist() for v in (
+            [0, 0, 0, 0.18, 0.42, 0.6, 0.6, 0.6], [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6])])
+        self.assertLess(both["s"][0][1], 1e-5)
+
     def test_no_timing(self):
         points = self.path("ur5", 0)
         fail = lambda **more: self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {
@@ -254,7 +275,7 @@ class FastestTiming(ServerCase):
         lifted = self.assertProblem(self.client.post("/v1/models/weak/path-timing", {
             "degree": 1, "control_points": [[0], [-np.pi / 2]], "samples": 101, "kinds": ["effort"]}), 422)
         self.assertIn("at s = 0, an end of the path, the robot cannot stand still within the limit of effort of x", lifted["detail"])
-        # It can hold the arm at both ends, but not lift it over the horizontal between them.
+        # The motor can hold the arm at both ends, but not lift it over the horizontal between them.
         over = self.assertProblem(self.client.post("/v1/models/weak/path-timing", {
             "degree": 1, "control_points": [[np.pi / 2], [-np.pi / 2]], "samples": 101, "kinds": ["effort"]}), 422)
         self.assertIn("does not let the robot keep a speed", over["detail"])

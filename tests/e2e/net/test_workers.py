@@ -1,16 +1,19 @@
 """Tests one large request on several workers: which threads work on it, and which other requests are answered
 meanwhile."""
+import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
+import threading
 import time
 import unittest
 
 import tap
 from harness import Server
 from samples import HEAVY, branched, chain, everything, states
-from server_threads import processor_time, stats
+from server_threads import Held, named, processor_time, stats
 from threads import in_threads
 
 ROWS = 4000
@@ -119,6 +122,32 @@ class Crew(unittest.TestCase):
         self.assertEqual(in_threads(2, work), [200, 200])
         self.assertEqual(done, [1, 0])
         self.assertIsNone(server.stop())
+
+    def test_an_interrupted_loop_keeps_its_short_requests(self):
+        """Sixty short requests make a turn of the loop that is longer than a request may stay there. The process is stopped
+        and continued again and again, so that the time, but not the work, of some requests is long. None goes to the worker,
+        which is held: there it would wait."""
+        server = self.serve("--workers", "1", "--loops", "1")
+        body = json.dumps({"q": [[0.1] * 6] * 60})
+        request = f"POST /v1/models/puma560/inverse-dynamics HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+        ends = threading.Event()
+
+        def interrupt():
+            while not ends.is_set():
+                server.process.send_signal(signal.SIGSTOP)
+                time.sleep(0.003)
+                server.process.send_signal(signal.SIGCONT)
+                time.sleep(0.001)
+        with Held(named(server, "torqued-worker")[0]), contextlib.ExitStack() as stack:
+            raws = [stack.enter_context(contextlib.closing(server.socket())) for _ in range(60)]
+            thread = threading.Thread(target=interrupt)
+            stack.callback(thread.join)
+            stack.callback(ends.set)
+            thread.start()
+            for _ in range(60):
+                for raw in raws:
+                    raw.send(request)
+                self.assertEqual({raw.answer().status for raw in raws}, {200})
 
 
 if __name__ == "__main__":

@@ -125,7 +125,8 @@ class BackupSuite:
                               (archive[:listed + 9] + bytes([archive[listed + 9] ^ 1]) + archive[listed + 10:], b"mine is damaged"),
                               (archive.replace(b'"made":"2', b'"made":"3'), b"damaged outside its models"),
                               (archive.replace(b'"count":', b'"cound":'), b"damaged outside its models"),
-                              (archive[:-2], b"damaged"), (archive + b" ", b"damaged"), (archive[:end], b"")):
+                              (archive[:-2], b"damaged"), (archive + b" ", b"damaged"), (archive[:end], b"is no backup of torqued, or is cut off"),
+                              (b"# torqued", b"is no backup of torqued")):
             done = self.verify(changed)
             self.assertEqual((done.returncode, done.stdout), (1, b""), said)
             self.assertIn(said, done.stderr)

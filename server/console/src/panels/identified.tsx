@@ -9,7 +9,7 @@ import {Table} from './table';
 type Payload = NonNullable<IdentifyAnswer['payload']>;
 type Base = NonNullable<IdentifyAnswer['base_parameters']>[number];
 
-/** How far the torques of the model and those of the identified figures are from the measured ones. */
+/** Distances of the measured torques from those of the model and of the identified figures. */
 export function Fit({workspace: w, found: {answer, measured, off}}: {workspace: Workspace; found: Identified}) {
     const fit = answer.fit?.coordinates, {residual = 0, fit: whole} = answer;
     return (

@@ -21,7 +21,7 @@ function freeName(name: string, ending: string, taken: Set<string>): string {
 interface PutFormProps {
     workspace: Workspace;
     document: RobotDocument;
-    ending: string; // of the name that is proposed
+    ending: string; // the proposed name is the model's with this ending
     children?: ComponentChildren; // further buttons
 }
 

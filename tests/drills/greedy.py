@@ -1,0 +1,278 @@
+#!/usr/bin/python3
+"""greedy.py [--seconds S] [--clients N,...] [KIND...] - lets greedy clients of each kind loose on a server, and prints how a
+polite client and /livez fare beside them.
+
+Each greedy client has an address and a connection of its own on the loopback network. The polite client sends a light request
+every 4 ms on a kept connection, alone and beside the crowd. A scene fails if fewer than 99.9 % of its requests have 200, if
+their 99th percentile is more than three times that alone, or if /livez takes more than 20 ms; it is then tried once more, since
+other programs disturb the times. The crowd runs at a lower priority than the server, as if on other machines."""
+import argparse
+import collections
+import json
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "e2e", folder) for folder in ("support", "requests")]
+from access import Tokens
+from harness import Server
+from peers import Client
+from samples import ASK, branched
+from work_meter import health_port
+from worst_cases import MODELS, document, five_bars
+
+POLITE = "127.0.0.2"
+LIGHT = {"q": [0, 0.4, -0.3, 0.2, 0.1, 0.6]}
+SLOWER, LIVE, SHARE = 3, 0.02, 0.999   # limits: times the percentile alone, s, share of 200
+PAUSE, LIVE_EVERY = 0.004, 5
+TURN = 0.02                            # s between two looks of the crowd at what is to be done without an event
+DRIP = 0.1                             # s between two bytes of a slow body
+
+
+def post(method, path, body, length=None):
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length or len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+# --- kinds of greedy clients: the request of a client, and what it does with its connection -------------------------------
+
+def open_mechanism():
+    """Returns a five-bar whose left crank turns about an axis that keeps its loop open."""
+    model = five_bars(1)
+    model["links"][0]["joint"]["axis"] = [0, 1, 0]
+    return model
+
+
+def search(_):
+    return post("POST", "/v1/models/panda/inverse-kinematics", {
+        "q": [0] * 7, "frame": "panda_link7", "position": [0.75, 0.35, 0.75], "orientation": [0.5, 0.5, 0.5, 0.5], "starts": 1000})
+
+
+def stick(_):
+    many = MODELS["rubbing"][1]
+    return post("POST", "/v1/models/rubbing/forward-dynamics", {
+        "q": [0.1] * many, "tau": [0.1] * many, "friction_at_rest": "stick"})
+
+
+def huge(_):
+    return post("POST", "/v1/models/arm/inverse-dynamics", {"q": [[0.1, 0.2, 0.3, 0.4]] * 30_000, "outputs": ["tau", "joint_wrenches"]})
+
+
+KINDS = {  # name: (request of the i-th client, behaviour)
+    "inverse-kinematics": (search, "asks"),
+    "inverse-kinematics-closed": (search, "leaves"),
+    "stick": (stick, "asks"),
+    "slow-bodies": (lambda _: post("POST", ASK, b" " * 300_000, 4_000_000), "drips"),
+    "open-mechanisms": (lambda i: post("PUT", f"/v1/models/open{i}", open_mechanism()), "asks"),
+    "unauthorized": (lambda _: b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n", "asks"),
+    "unread-answers": (huge, "stares"),
+}
+
+
+class Greedy:
+    """One client of a crowd: its connection, and what is left of its request."""
+
+    def __init__(self, crowd, i):
+        self.crowd, self.source = crowd, f"127.0.{1 + i // 250}.{1 + i % 250}"
+        self.request, self.sock = KINDS[crowd.kind][0](i), None
+
+    def open(self):
+        self.sock = socket.socket()
+        if self.crowd.behaviour == "stares":
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.sock.setblocking(False)
+        self.sock.bind((self.source, 0))
+        self.sock.connect_ex(("127.0.0.1", self.crowd.port))
+        self.begin()
+        self.crowd.selector.register(self.sock, selectors.EVENT_READ | selectors.EVENT_WRITE, self)
+
+    def begin(self):
+        self.sent, self.answer, self.since = 0, b"", time.monotonic()
+
+    def watch(self, events):
+        if self.crowd.selector.get_key(self.sock).events != events:
+            self.crowd.selector.modify(self.sock, events, self)
+
+    def close(self):
+        self.crowd.selector.unregister(self.sock)
+        self.sock.close()
+        self.sock = None
+
+    def act(self, events):
+        try:
+            if events & selectors.EVENT_WRITE and self.sent < len(self.request):
+                self.sent += self.sock.send(self.request[self.sent:self.sent + 65536])
+            if self.sent == len(self.request):
+                self.watch(selectors.EVENT_READ if self.crowd.behaviour != "stares" else 0)
+            if events & selectors.EVENT_READ and not self.read():
+                self.close()
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.crowd.statuses["cut off"] += 1
+            self.close()
+
+    def read(self):
+        """Reads a piece of the answer, and asks again at its end. Returns False if the connection is to be closed."""
+        piece = self.sock.recv(65536)
+        self.answer += piece
+        head, _, body = self.answer.partition(b"\r\n\r\n")
+        if not piece or b"content-length:" not in head.lower():
+            return bool(piece)
+        if len(body) < int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0]):
+            return True
+        self.crowd.statuses[int(head[9:12])] += 1
+        if b"connection: close" in head.lower():
+            return False
+        self.begin()
+        self.watch(selectors.EVENT_READ | selectors.EVENT_WRITE)
+        return True
+
+    def turn(self, now):
+        """Does what no event tells: opens the connection again, leaves, sends the next byte of a slow body, looks for the end."""
+        if not self.sock:
+            self.open()
+        elif self.crowd.behaviour == "leaves" and self.sent == len(self.request) and now - self.since > TURN:
+            self.crowd.statuses["left"] += 1
+            self.close()
+        elif self.crowd.behaviour == "drips" and self.sent == len(self.request) and now - self.since > DRIP:
+            self.since = now
+            try:
+                self.sock.send(b" ")
+            except OSError:
+                self.close()
+        elif self.crowd.behaviour == "stares" and now - self.since > 1:
+            self.since = now
+            if self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                self.crowd.statuses["cut off"] += 1
+                self.close()
+
+
+class Crowd:
+    def __init__(self, kind, port, count):
+        self.kind, self.port, self.behaviour = kind, port, KINDS[kind][1]
+        self.selector, self.statuses = selectors.DefaultSelector(), collections.Counter()
+        self.clients = [Greedy(self, i) for i in range(count)]
+
+    def run(self, seconds):
+        end, next_turn = time.monotonic() + seconds, 0
+        while (now := time.monotonic()) < end:
+            if now >= next_turn:
+                next_turn = now + TURN
+                for client in self.clients:
+                    client.turn(now)
+            for key, events in self.selector.select(TURN):
+                key.data.act(events)
+        return self.statuses
+
+
+# --- the polite client ------------------------------------------------------------------------------------------------
+
+Figures = collections.namedtuple("Figures", "count share p50 p99 live others")
+
+
+def percentile(values, share):
+    return sorted(values)[min(int(share * len(values)), len(values) - 1)]
+
+
+def behave(server, health, seconds, headers):
+    """Sends light requests and looks at /livez for so many seconds. Returns Figures."""
+    client, probe = Client(server.port, 30, source=POLITE), Client(health, 30, source=POLITE)
+    times, live, statuses = [], [], collections.Counter()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        began = time.perf_counter()
+        try:
+            answer = client.request("POST", ASK, LIGHT, headers)
+            statuses[200 if answer.status == 200 else f"{answer.status} {answer.json()['code']}"] += 1
+        except OSError as error:
+            statuses[type(error).__name__] += 1
+            client.close()
+        times.append(time.perf_counter() - began)
+        if len(times) % LIVE_EVERY == 0:
+            began = time.perf_counter()
+            if probe.get("/livez").status != 200:
+                raise SystemExit("/livez is not 200")
+            live.append(time.perf_counter() - began)
+        time.sleep(PAUSE)
+    client.close()
+    probe.close()
+    share = statuses.pop(200, 0) / len(times)
+    return Figures(len(times), share, percentile(times, 0.5), percentile(times, 0.99), max(live), dict(statuses))
+
+
+def scene(server, health, kind, count, seconds, headers):
+    """Returns the failures of a scene, and prints its figures."""
+    alone = behave(server, health, seconds / 2, headers)
+    crowd = subprocess.Popen(["nice", "-n", "5", sys.executable, os.path.abspath(__file__), "--crowd", str(server.port),
+                              "--clients", str(count), "--seconds", str(seconds + 3), kind], stdout=subprocess.PIPE, text=True)
+    time.sleep(2)
+    beside = behave(server, health, seconds, headers)
+    statuses = crowd.communicate()[0].strip()
+    if crowd.returncode != 0 or not statuses:
+        raise SystemExit(f"the crowd has failed with status {crowd.returncode}")
+    ratio = beside.p99 / alone.p99
+    print(f"{kind}, {count}: {beside.count} light requests, {100 * beside.share:.2f} % have 200 {beside.others or ''}; p50 {1e3 * alone.p50:.2f} ms "
+          f"alone, {1e3 * beside.p50:.2f} beside; p99 {1e3 * alone.p99:.2f}, {1e3 * beside.p99:.2f} ({ratio:.2f} times); "
+          f"/livez at most {1e3 * beside.live:.1f} ms; crowd: {statuses}", flush=True)
+    return [text for wrong, text in ((beside.share < SHARE, "light requests are refused"), (ratio > SLOWER, "light requests are slow"),
+                                     (beside.live > LIVE, "/livez is slow")) if wrong]
+
+
+def serve(kind, folder):
+    """Starts the server of a kind. Returns the server and the headers of the polite client."""
+    arguments, headers = ["--health-listen", "127.0.0.1:0"], {}
+    if kind == "unauthorized":
+        tokens = Tokens(folder)
+        arguments, headers = [*arguments, "--tokens", tokens.path], tokens.header("planner")
+    server = Server(*arguments)
+    if kind != "unauthorized":
+        for name, model in (("rubbing", document("rubbing")), ("arm", json.dumps(branched()))):
+            answer = server.client().put(f"/v1/models/{name}", model, content_type="application/json")
+            if answer.status != 201:
+                raise SystemExit(f"{name}: {answer}")
+    return server, headers
+
+
+def try_kind(kind, counts, seconds):
+    """Returns the failures of all scenes of a kind."""
+    failed = []
+    with tempfile.TemporaryDirectory() as folder:
+        server, headers = serve(kind, folder)
+        try:
+            for count in counts:
+                wrong = scene(server, health_port(server), kind, count, seconds, headers)
+                if wrong:
+                    time.sleep(5)
+                    wrong = scene(server, health_port(server), kind, count, seconds, headers)
+                failed += [f"{kind}, {count}: {text}" for text in wrong]
+        finally:
+            server.kill()
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--clients", default="50,500")
+    parser.add_argument("--crowd", type=int, metavar="PORT", help=argparse.SUPPRESS)
+    parser.add_argument("kinds", nargs="*", choices=[[], *KINDS])
+    options = parser.parse_args()
+    counts = [int(count) for count in options.clients.split(",")]
+    if options.crowd:
+        statuses = Crowd(options.kinds[0], options.crowd, counts[0]).run(options.seconds)
+        print(", ".join(f"{count} {status}" for status, count in statuses.items()) or "no answers")
+        return 0
+    failed = sum((try_kind(kind, counts, options.seconds) for kind in options.kinds or KINDS), [])
+    print(*[f"failed: {line}" for line in failed] or ["all hold"], sep="\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
