@@ -291,8 +291,7 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *mu
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes motions and forces of single bodies. The joint transforms are set. Not inlined: the pairs need the
- * registers.
+/* Computes motions and forces of single bodies. The joint transforms are set. Not inlined: pairs need the registers.
  */
 LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const block_state *x)
 {
