@@ -25,11 +25,12 @@
 typedef struct dyn_constraint_rows {
     const double         *q, *qd; /* qd NULL: zeros */
     size_t                n_held;
-    const dyn_held_frame *held;        /* [n_held] */
-    double                unsettled;   /* V of held_directions.h is multiplied by it */
-    double               *J;           /* k x nv; rows that count as zero are zeros */
-    double               *drift;       /* k: J' qd */
-    double               *sizes;       /* k: A + V of held_directions.h */
+    const dyn_held_frame *held;      /* [n_held] */
+    double                unsettled; /* V of held_directions.h is multiplied by it */
+    double               *J;         /* k x nv; rows that count as zero are zeros */
+    double               *drift;     /* k: J' qd */
+    double               *sizes;     /* k: A + V of held_directions.h */
+    double               *levers; /* n_held x 3, m, world axes: contact points of rolling frames from their origins */
     double               *mass_matrix; /* nv x nv */
 } dyn_constraint_rows;
 

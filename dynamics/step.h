@@ -20,14 +20,39 @@ enum { DYN_MAX_HELD = 32 }; /* the most frames that are held at once */
 
 enum { DYN_STEP_STRIP = 16 }; /* the most columns of derivatives that RK4 chains at once */
 
+/* A sphere or a disc that rolls on a plane. The material point that touches the plane is held, at s from the frame's
+ * origin: with the normal n of the plane, out of the ground, and the axle a of a disc,
+ *
+ *     s = -r n (sphere),  s = -r e / |e|, e = n - (n.a) a (the lowest point of a disc's rim).
+ *
+ * The point moves through the material. The velocity is v + w x s, the time derivative of that dv/dt + dw/dt x s + w x
+ * ds/dt, with the geometrical rate ds/dt = 0, or -r (e' - (u.e') u) / |e| with u = e / |e|. A disc that lies flat,
+ * |e|^2
+ * <= DYN_FLAT, has no lowest point: s is then not a number. */
+#define DYN_FLAT 1e-12
+typedef struct dyn_rolling {
+    bool   is_disc;
+    double radius;     /* r, m */
+    double axle[3];    /* a, of unit length, in the axes of the frame */
+    double axes[3][3]; /* rows: two tangents of the plane and its normal, of unit length, in world axes */
+} dyn_rolling;
+
 /* A frame whose velocity is held along some of its six directions (linear x, y, z, then angular): in world axes, or in
- * its own. */
+ * its own. If the frame rolls, the velocity is that of its contact point, along linear directions in the axes of the
+ * plane. */
 typedef struct dyn_held_frame {
-    dyn_frame frame;
-    bool      frame_axes;
-    size_t    n; /* number of directions */
-    int       axis[6];
+    dyn_frame          frame;
+    bool               frame_axes; /* false if the frame rolls */
+    size_t             n;          /* number of directions */
+    int                axis[6];
+    const dyn_rolling *rolling; /* NULL: the velocity of the frame's origin is held */
 } dyn_held_frame;
+
+/* Returns the distance that turns angular velocities of a held frame into linear ones (dynamics/held_directions.h). */
+static inline double dyn_held_reach(const dyn_model *m, const dyn_held_frame *f)
+{
+    return dyn_point_reach(m, f->frame.body, f->frame.X_bf.p) + (f->rolling ? f->rolling->radius : 0);
+}
 
 /* Returns the site of the wrench that holds a frame. Link axes make the derivatives faster, and give the same ones for
  * a frame that is held without damping along all of its linear and angular directions of the world, or along all

@@ -46,10 +46,11 @@ typedef struct held_system {
     lane                 *c, *l;          /* [k]: J' qd, later scratch; efforts, with the other sign */
     lane                 *S;              /* [k]: sizes of accelerations along the directions, later their s */
     lane                 *frame_J;        /* [6 x nv] of one held frame: scratch */
-    lane                 *qdd;            /* [nv] */
-    lane                 *wrenches;       /* [9 (n_wrenches + n_held)] */
-    load_friction        *friction;       /* [nv] at qd; this and T only if `loaded` */
-    lane                 *T;              /* [nv] */
+    lane                 *levers;   /* [n_held x 3] m: contact points from the frames' origins; NULL: not wanted */
+    lane                 *qdd;      /* [nv] */
+    lane                 *wrenches; /* [9 (n_wrenches + n_held)] */
+    load_friction        *friction; /* [nv] at qd; this and T only if `loaded` */
+    lane                 *T;        /* [nv] */
 } held_system;
 
 static inline held_system held_place(const dyn_scene *scene, const dyn_step *io, const held_workspace *ws, lane *work)
@@ -88,12 +89,18 @@ static inline void held_set_frame(const held_system *h, size_t i, size_t first, 
 {
     const dyn_model      *m    = h->free.model;
     const world_motion    rest = world_at_rest(), *world = h->ws->world.world;
-    const dyn_held_frame *held = &h->io->held[i];
-    const dyn_held_frame  all  = {
-          .frame = held->frame, .frame_axes = held->frame_axes, .n = 6, .axis = {0, 1, 2, 3, 4, 5}};
-    const world_motion f     = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
-    const int         *chain = held_chain(h->ws, m, i);
-    const size_t       n     = h->ws->moving[i];
+    const dyn_held_frame *held  = &h->io->held[i];
+    const dyn_held_frame  all   = {.frame      = held->frame,
+                                   .frame_axes = held->frame_axes,
+                                   .n          = 6,
+                                   .axis       = {0, 1, 2, 3, 4, 5},
+                                   .rolling    = held->rolling};
+    world_motion          f     = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
+    const int            *chain = held_chain(h->ws, m, i);
+    const size_t          n     = h->ws->moving[i];
+    vec3                  lever;
+    held_move_to_contact(held->rolling, &f, &lever);
+    if (h->levers) store3(h->levers + 3 * i, lever);
     clear(h->frame_J, 6 * h->nv);
     held_add_columns(m, world, &all, &f, &(held_columns){.J = h->frame_J, .nv = h->nv});
     const held_entries entries = held_entries_of(h->frame_J, qd, h->nv, chain, n);

@@ -8,6 +8,7 @@
 #pragma once
 #include "dynamics/recursion/world_kinematics.h"
 #include "dynamics/step.h"
+#include <math.h>
 
 /* A joint that moves a held frame, and the motions of its parent P, of its body B and of the frame f. */
 typedef struct held_joint {
@@ -31,9 +32,40 @@ typedef struct held_columns {
 /* Components of a linear and an angular vector in the axes in which the frame is held. */
 LANE_INLINE void held_components(const held_joint *j, vec3 linear, vec3 angular, lane x[6])
 {
-    const bool own = j->held->frame_axes;
-    store3(x, own ? mat3_mul_transposed(&j->f->R, linear) : linear);
+    const bool         own     = j->held->frame_axes;
+    const dyn_rolling *rolling = j->held->rolling;
+    store3(x, rolling ? rotate_const(rolling->axes, linear) : own ? mat3_mul_transposed(&j->f->R, linear) : linear);
     store3(x + 3, own ? mat3_mul_transposed(&j->f->R, angular) : angular);
+}
+
+/* Sets the contact point s of a rolling frame with the motion f, from its origin, and the rate of s (dyn_rolling). */
+LANE_INLINE void held_set_lever(const dyn_rolling *r, const world_motion *f, vec3 *s, vec3 *rate)
+{
+    const vec3 n = vec3_of(r->axes[2]), zero = vec3_zero();
+    *s    = times(-r->radius, n);
+    *rate = zero;
+    if (!r->is_disc) return;
+    const vec3 a = mat3_mul(&f->R, vec3_of(r->axle)), ad = cross(f->w, a);
+    const lane c = dot(n, a), cd = dot(n, ad);
+    const vec3 e = sub(n, scale(a, c)), ed = sub(zero, add(scale(a, cd), scale(ad, c)));
+    const lane size    = dot(e, e),
+               inverse = lane_select(lane_less(lane_of(DYN_FLAT), size), 1.0 / lane_sqrt(size), lane_of(NAN));
+    const vec3 u = scale(e, inverse), ud = scale(sub(ed, scale(u, dot(u, ed))), inverse);
+    *s    = times(-r->radius, u);
+    *rate = times(-r->radius, ud);
+}
+
+/* Moves the position and the acceleration of the motion f of a held frame to the contact point, if it rolls.
+ * Sets *lever to this point from the frame's origin. */
+LANE_INLINE void held_move_to_contact(const dyn_rolling *rolling, world_motion *f, vec3 *lever)
+{
+    vec3 s = vec3_zero(), rate;
+    if (rolling) {
+        held_set_lever(rolling, f, &s, &rate);
+        f->p = add(f->p, s);
+        f->a = cross_add(cross_add(f->a, f->wd, s), f->w, rate);
+    }
+    *lever = s;
 }
 
 /* Adds the components in the held directions to column v. */

@@ -158,7 +158,7 @@ static inline void held_workspace_prepare(const dyn_scene *scene, const dyn_step
     need_nothing(m, &ws->world.needed);
     for (size_t i = 0; i < io->n_held; i++) {
         need_body(m, &ws->world.needed, io->held[i].frame.body);
-        ws->reach[i] = dyn_point_reach(m, io->held[i].frame.body, io->held[i].frame.X_bf.p);
+        ws->reach[i] = dyn_held_reach(m, &io->held[i]);
         held_prepare_chain(m, i, held_tip(m, io->held[i].frame.body), ws);
     }
     for (size_t i = 0; i < io->n_stopping; i++)

@@ -280,14 +280,15 @@ static inline void rk4_acceleration_strip(const step_pass *p, const rk4_chain *c
 /* Chains one stage: sets da, and replaces du by dq and dv by dk. In the first stage u and du are zero. */
 static inline void rk4_stage_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s, int stage)
 {
-    const dyn_model *m = p->scene->model;
+    const dyn_model *m  = p->scene->model;
+    const rk4_stage *to = &c->stage[stage];
     if (stage > 0)
-        rk4_displace_strip(p, c, s, c->stage[stage].u);
+        rk4_displace_strip(p, c, s, to->u);
     else if (s->block == BY_Q)
         add_unit(s, c->dq);
     rk4_acceleration_strip(p, c, s, stage);
     for (size_t i = 0; stage > 0 && m->n_quaternions > 0 && i < m->n_bodies; i++)
-        if (is_free_in(s, &m->body[i])) free_rate_strip(c, s, &c->stage[stage], &m->body[i]);
+        if (is_free_in(s, &m->body[i])) free_rate_strip(c, s, to, &m->body[i]);
 }
 
 /* Adds dk and da to the weighted sums, and begins the next stage: du = next dk, dv = next da + [0 1 0]. */

@@ -39,7 +39,8 @@ void LANE_NAME(constraint_rows)(const dyn_scene *scene, void *memory, const dyn_
                      .J         = block_out(io->J, 0, 0),
                      .c         = block_out(io->drift, 0, 0),
                      .S         = block_out(io->sizes, 0, 0),
-                     .frame_J   = ws.frame_J};
+                     .frame_J   = ws.frame_J,
+                     .levers    = block_out(io->levers, 0, 0)};
     for (size_t i = 0; i < io->n_held; i++)
         h.k += io->held[i].n;
     LANE_NAME(mass_matrix)(scene, ws.memory, &(dyn_mass_matrix){.q = io->q, .mass_matrix = io->mass_matrix}, 1);

@@ -2,6 +2,7 @@
 #include "contact.h"
 #include "dynamics/dynamics.h"
 #include "dynamics/held_directions.h"
+#include "rolling.h"
 #include <math.h>
 #include <string.h>
 
@@ -11,9 +12,10 @@
 static size_t lay_out_block(dyn_contact_block *b, double *lanes)
 {
     const size_t   k = b->task.k, nv = b->nv, factors = dyn_constraint_lay_out(&b->factor, b->W, NULL);
-    double **const array[]   = {&b->J,     &b->jdot_qd, &b->sizes,  &b->M,      &b->frame_J, &b->frame_J_dot,
-                                &b->along, &b->efforts, &b->change, &b->energy, &b->driven,  &b->contradictory};
-    const size_t   entries[] = {k * nv, k, k, nv * nv, 6 * nv, 6 * nv, k, k, nv, 1, nv, 1};
+    double **const array[]   = {&b->J,           &b->jdot_qd,       &b->sizes,   &b->M,          &b->frame_J,
+                                &b->frame_J_dot, &b->along,         &b->efforts, &b->change,     &b->energy,
+                                &b->driven,      &b->contradictory, &b->levers,  &b->frame_turn, &b->frame_rates};
+    const size_t   entries[] = {k * nv, k, k, nv * nv, 6 * nv, 6 * nv, k, k, nv, 1, nv, 1, 3 * b->contact->n, 4, 9};
     size_t         total     = 0;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; total += entries[i++])
         if (lanes) *array[i] = lanes + total * b->W;
@@ -76,7 +78,7 @@ static double gravity_of(const dyn_scene *scene)
 void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame,
                            const dyn_contact_states *states, size_t first, size_t lane)
 {
-    const double reach = dyn_point_reach(states->scene->model, held_frame->frame.body, held_frame->frame.X_bf.p);
+    const double reach = dyn_held_reach(states->scene->model, held_frame);
     size_t       nv = b->nv, W = b->W;
     double       u = 0, w = 0, gravity = gravity_of(states->scene);
     for (size_t v = 0; states->qd && v < nv; v++) {
@@ -110,30 +112,61 @@ static void copy_held_row(const dyn_contact_block *b, size_t axis, double reach,
     }
 }
 
-/* Fills the rows of one held frame in J, jdot_qd and sizes, from row `first` on, by the kernel of kinematics. */
-static void fill_frame(const dyn_contact_block *b, const dyn_held_frame *held_frame, const dyn_contact_states *states,
-                       size_t first)
+/* to = X qd for the n rows of X (n x nv). qd may be NULL (zero). */
+static void multiply_rates(const dyn_contact_block *b, const double *X, size_t n, const double *qd, double *to)
 {
-    size_t           nv = b->nv, W = b->W;
-    const dyn_frame *frame = &held_frame->frame;
-    const double    *qd = states->qd, reach = dyn_point_reach(states->scene->model, frame->body, frame->X_bf.p);
-    dyn_kinematics   io = {.q            = states->q,
-                           .qd           = qd,
-                           .frame        = frame,
-                           .frame_axes   = held_frame->frame_axes,
-                           .jacobian     = b->frame_J,
-                           .jacobian_dot = b->frame_J_dot};
-    states->kernels->kinematics(states->scene, states->workspace, &io, 1);
-    for (size_t lane = 0; lane < W; lane++)
-        dyn_contact_set_sizes(b, held_frame, states, first, lane);
-    for (size_t i = 0; i < held_frame->n; i++) {
-        const double *J_dot   = b->frame_J_dot + (size_t)held_frame->axis[i] * nv * W;
-        double       *jdot_qd = b->jdot_qd + (first + i) * W;
-        copy_held_row(b, (size_t)held_frame->axis[i], reach, first + i);
-        memset(jdot_qd, 0, W * sizeof *jdot_qd);
+    const size_t nv = b->nv, W = b->W;
+    memset(to, 0, n * W * sizeof *to);
+    for (size_t i = 0; i < n; i++)
         for (size_t v = 0; qd && v < nv; v++)
             for (size_t l = 0; l < W; l++)
-                jdot_qd[l] += J_dot[v * W + l] * qd[v * W + l];
+                to[i * W + l] += X[(i * nv + v) * W + l] * qd[v * W + l];
+}
+
+/* Moves frame_J and frame_J_dot of rolling frame i to its contact point. Leaves the accelerations w x ds/dt there, in
+ * the axes of the plane, in the first 3 entries of frame_rates. */
+static void move_to_contact(const dyn_contact_block *b, const dyn_rolling *rolling, const double *qd, size_t i)
+{
+    const size_t nv = b->nv, W = b->W;
+    double      *s = b->levers + 3 * i * W, *moves = b->frame_rates, *w = moves + 3 * W, *rate = w + 3 * W;
+    multiply_rates(b, b->frame_J + 3 * nv * W, 3, qd, w);
+    for (size_t l = 0; l < W; l++)
+        dyn_rolling_find_lever(rolling, W, b->frame_turn + l, w + l, s + l, rate + l);
+    memset(moves, 0, 3 * W * sizeof *moves);
+    dyn_rolling_add_rate(W, w, rate, moves);
+    memset(w, 0, 3 * W * sizeof *w);
+    dyn_rolling_move(rolling, W, s, 1, moves);
+    dyn_rolling_move(rolling, W, s, nv, b->frame_J);
+    dyn_rolling_move(rolling, W, s, nv, b->frame_J_dot);
+}
+
+/* Fills the rows of held frame i in J, jdot_qd and sizes, from row `first` on, by the kernel of kinematics. */
+static void fill_frame(const dyn_contact_block *b, size_t i, const dyn_contact_states *states, size_t first)
+{
+    const dyn_held_frame *held_frame = &b->contact->frame[i];
+    const size_t          nv = b->nv, W = b->W;
+    const dyn_frame      *frame = &held_frame->frame;
+    const double         *qd = states->qd, reach = dyn_held_reach(states->scene->model, held_frame);
+    dyn_kinematics        io = {.q            = states->q,
+                                .qd           = qd,
+                                .n_frames     = held_frame->rolling ? 1 : 0,
+                                .frames       = frame,
+                                .orientations = held_frame->rolling ? b->frame_turn : NULL,
+                                .frame        = frame,
+                                .frame_axes   = held_frame->frame_axes,
+                                .jacobian     = b->frame_J,
+                                .jacobian_dot = b->frame_J_dot};
+    states->kernels->kinematics(states->scene, states->workspace, &io, 1);
+    if (held_frame->rolling) move_to_contact(b, held_frame->rolling, qd, i);
+    for (size_t lane = 0; lane < W; lane++)
+        dyn_contact_set_sizes(b, held_frame, states, first, lane);
+    for (size_t a = 0; a < held_frame->n; a++) {
+        const size_t axis    = (size_t)held_frame->axis[a];
+        double      *jdot_qd = b->jdot_qd + (first + a) * W;
+        copy_held_row(b, axis, reach, first + a);
+        multiply_rates(b, b->frame_J_dot + axis * nv * W, 1, qd, jdot_qd);
+        for (size_t l = 0; held_frame->rolling && l < W; l++)
+            jdot_qd[l] += b->frame_rates[axis * W + l];
     }
 }
 
@@ -150,6 +183,7 @@ void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *
                                    .J           = b->J,
                                    .drift       = b->jdot_qd,
                                    .sizes       = b->sizes,
+                                   .levers      = b->levers,
                                    .mass_matrix = b->M};
     if (states->kernels->constraint_rows) {
         states->kernels->constraint_rows(states->scene, states->workspace, &rows, 1);
@@ -157,7 +191,7 @@ void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *
     }
     states->kernels->mass_matrix(states->scene, states->workspace, &mass, 1);
     for (size_t i = 0, first = 0; i < contact->n; first += contact->frame[i++].n)
-        fill_frame(b, &contact->frame[i], states, first);
+        fill_frame(b, i, states, first);
 }
 
 /* --- all lanes ---------------------------------------------------------------------------------------------------- */
@@ -220,6 +254,15 @@ void dyn_contact_put_wrenches(const dyn_contact_block *b, size_t lane, double *w
     dyn_contact_list_entries(b->contact, entry);
     for (size_t a = 0; a < b->contact->k; a++)
         wrenches[entry[a] * W + lane] = b->efforts[a * W + lane];
+    for (size_t i = 0, first = 0; i < b->contact->n; first += b->contact->frame[i++].n) {
+        const dyn_held_frame *frame = &b->contact->frame[i];
+        double                along[DYN_FRAME_AXES];
+        for (size_t a = 0; a < frame->n; a++)
+            along[a] = b->efforts[(first + a) * W + lane];
+        if (frame->rolling)
+            dyn_rolling_put_wrench(frame, W, b->levers + 3 * i * W + lane, along,
+                                   wrenches + i * DYN_FRAME_AXES * W + lane);
+    }
 }
 
 /* --- one lane ----------------------------------------------------------------------------------------------------- */
@@ -260,19 +303,25 @@ void dyn_contact_add_jacobian_product(const dyn_contact_block *b, const double *
 void dyn_contact_put_residual(const dyn_contact_block *b, double damping, const double *wrenches, size_t lane,
                               double *residual)
 {
-    for (size_t i = 0; i < b->contact->n * DYN_FRAME_AXES; i++)
-        residual[i * b->W + lane] = -damping * wrenches[i * b->W + lane];
+    for (size_t i = 0; i < b->contact->n * DYN_FRAME_AXES; i++) {
+        const bool lacks          = b->contact->frame[i / DYN_FRAME_AXES].rolling && i % DYN_FRAME_AXES >= 3;
+        residual[i * b->W + lane] = lacks ? 0 : -damping * wrenches[i * b->W + lane];
+    }
 }
 
 void dyn_contact_subtract_efforts(const dyn_contact_block *b, const double *wrenches, size_t lane, double *tau)
 {
-    const size_t W = b->W;
-    size_t       entry[DYN_MAX_HELD_AXES];
-    dyn_contact_list_entries(b->contact, entry);
-    for (size_t a = 0; a < b->contact->k; a++) {
-        const double along = wrenches[entry[a] * W + lane];
-        for (size_t v = 0; v < b->nv; v++)
-            tau[v * W + lane] -= b->J[(a * b->nv + v) * W + lane] * along;
+    const size_t nv = b->nv, W = b->W;
+    for (size_t i = 0, row = 0; i < b->contact->n; i++) {
+        const dyn_held_frame *frame  = &b->contact->frame[i];
+        const double         *wrench = wrenches + i * DYN_FRAME_AXES * W + lane;
+        for (size_t a = 0; a < frame->n; a++, row++) {
+            const int    axis = frame->axis[a];
+            const double along =
+                frame->rolling ? dyn_rolling_force(frame->rolling, W, axis, wrench) : wrench[(size_t)axis * W];
+            for (size_t v = 0; v < nv; v++)
+                tau[v * W + lane] -= b->J[(row * nv + v) * W + lane] * along;
+        }
     }
 }
 

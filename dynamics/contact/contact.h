@@ -21,7 +21,10 @@
  *     J qdd + Jdot qd = -delta l,
  *
  * which has a solution for any velocities. delta has the unit 1/kg along linear directions and 1/(kg m^2) along angular
- * ones. */
+ * ones.
+ *
+ * The rows of a rolling frame (dyn_rolling) are those of its contact point in the axes of the plane. The wrench is that
+ * of the force at this point about the frame's origin, in world axes. */
 #pragma once
 #include "dynamics/constraint.h"
 #include "dynamics/memory/memory.h"
@@ -57,7 +60,9 @@ typedef struct dyn_contact_block {
     double            *M;                  /* nv x nv, symmetric */
     double            *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted; set for
                                               mechanisms with loops alone */
+    double *levers;                        /* n x 3, m: contact points of rolling frames from their origins */
     double *frame_J, *frame_J_dot;         /* 6 x nv, of one frame: scratch */
+    double *frame_turn, *frame_rates;      /* 4 and 9, of one rolling frame: scratch */
     bool    decoupled;                     /* false: no coordinate is driven */
     double *driven;                        /* nv: 1 for coordinates with given acceleration, else 0 */
     /* The factors of M and of the constraint, after dyn_contact_factor. `singular` is among them. */

@@ -1,5 +1,6 @@
 /* held_wrenches.c - chooses the wrenches on held frames under a given motion (held_wrenches.h). */
 #include "held_wrenches.h"
+#include "dynamics/contact/rolling.h"
 #include "dynamics/held_directions.h"
 #include <math.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 size_t dyn_held_entries(size_t nv, const dyn_held_choice *choice)
 {
     const size_t k = choice->contact->k, n = choice->n_passive;
-    return 3 * k + n * k + n * n + 3 * n + 6 * nv + 12;
+    return 3 * k + n * k + n * n + 3 * n + 6 * nv + 12 + 3 * choice->contact->n + 7;
 }
 
 dyn_held_block dyn_held_lay_out(const dyn_held_choice *choice, size_t nv, size_t W, double *lanes)
@@ -26,6 +27,9 @@ dyn_held_block dyn_held_lay_out(const dyn_held_choice *choice, size_t nv, size_t
     b.frame_J        = b.remains_scale + n * W;
     b.velocity       = b.frame_J + 6 * nv * W;
     b.acceleration   = b.velocity + 6 * W;
+    b.levers         = b.acceleration + 6 * W;
+    b.frame_turn     = b.levers + 3 * choice->contact->n * W;
+    b.frame_rate     = b.frame_turn + 4 * W;
     return b;
 }
 
@@ -42,6 +46,19 @@ static void set_acceleration(const dyn_held_block *b, const dyn_held_frame *fram
         b->moves[row * W + lane] -= w[y * W + lane] * v[z * W + lane] - w[z * W + lane] * v[y * W + lane];
 }
 
+/* Moves the Jacobian and the acceleration of rolling frame i to its contact point. */
+static void move_motion_to_contact(const dyn_held_block *b, const dyn_rolling *rolling, size_t i)
+{
+    const size_t  W = b->W;
+    const double *w = b->velocity + 3 * W;
+    double       *s = b->levers + 3 * i * W;
+    for (size_t lane = 0; lane < W; lane++)
+        dyn_rolling_find_lever(rolling, W, b->frame_turn + lane, w + lane, s + lane, b->frame_rate + lane);
+    dyn_rolling_add_rate(W, w, b->frame_rate, b->acceleration);
+    dyn_rolling_move(rolling, W, s, 1, b->acceleration);
+    dyn_rolling_move(rolling, W, s, b->nv, b->frame_J);
+}
+
 /* Adds |J_av qdd_v| to the scale of a row. */
 static void add_sizes(const dyn_held_block *b, const double *J, const double *qdd, double *scale)
 {
@@ -50,23 +67,28 @@ static void add_sizes(const dyn_held_block *b, const double *J, const double *qd
             scale[lane] += fabs(J[v * b->W + lane] * qdd[v * b->W + lane]);
 }
 
-/* Sets the rows of one held frame, from row `first` on: accelerations, their scales, and A diag(w)^-1/2 in E. */
-static void set_frame(const dyn_held_block *b, const dyn_held_frame *frame, const dyn_contact_states *states,
-                      const double *qdd, size_t first)
+/* Sets the rows of held frame `place`, from row `first` on: accelerations, their scales, and A diag(w)^-1/2 in E. */
+static void set_frame(const dyn_held_block *b, size_t place, const dyn_contact_states *states, const double *qdd,
+                      size_t first)
 {
-    const dyn_held_choice  *c = b->choice;
+    const dyn_held_choice  *c     = b->choice;
+    const dyn_held_frame   *frame = &c->contact->frame[place];
     const size_t            W = b->W, k = c->contact->k;
     const dyn_contact_block sized = {
         .nv = b->nv, .W = W, .frame_J = b->frame_J, .sizes = b->moves_scale, .unsettled = 1};
     dyn_kinematics io = {.q            = states->q,
                          .qd           = states->qd,
                          .qdd          = qdd,
+                         .n_frames     = frame->rolling ? 1 : 0,
+                         .frames       = &frame->frame,
+                         .orientations = frame->rolling ? b->frame_turn : NULL,
                          .frame        = &frame->frame,
                          .frame_axes   = frame->frame_axes,
                          .jacobian     = b->frame_J,
                          .velocity     = b->velocity,
                          .acceleration = b->acceleration};
     states->kernels->kinematics(states->scene, states->workspace, &io, 1);
+    if (frame->rolling) move_motion_to_contact(b, frame->rolling, place);
     for (size_t lane = 0; lane < W; lane++)
         dyn_contact_set_sizes(&sized, frame, states, first, lane);
     for (size_t i = 0; i < frame->n; i++) {
@@ -144,7 +166,7 @@ void dyn_held_solve(const dyn_held_block *b, const dyn_contact_states *states, c
     const dyn_contact *contact = b->choice->contact;
     const size_t       W = b->W, k = contact->k;
     for (size_t i = 0, first = 0; i < contact->n; first += contact->frame[i++].n)
-        set_frame(b, &contact->frame[i], states, qdd, first);
+        set_frame(b, i, states, qdd, first);
     memset(b->x, 0, k * W * sizeof *b->x);
     for (size_t u = 0; u < b->choice->n_passive && dyn_may_continue(contact->deadline); u++) {
         orthonormalise(b, u);
@@ -259,4 +281,14 @@ void dyn_held_put_wrenches(const dyn_held_block *b, double *wrenches)
     for (size_t a = 0; a < c->contact->k; a++)
         for (size_t lane = 0; lane < W; lane++)
             wrenches[entry[a] * W + lane] = c->root[a] * b->x[a * W + lane];
+    for (size_t i = 0, first = 0; i < c->contact->n; first += c->contact->frame[i++].n) {
+        const dyn_held_frame *frame = &c->contact->frame[i];
+        for (size_t lane = 0; frame->rolling && lane < W; lane++) {
+            double along[DYN_FRAME_AXES];
+            for (size_t a = 0; a < frame->n; a++)
+                along[a] = c->root[first + a] * b->x[(first + a) * W + lane];
+            dyn_rolling_put_wrench(frame, W, b->levers + 3 * i * W + lane, along,
+                                   wrenches + i * DYN_FRAME_AXES * W + lane);
+        }
+    }
 }

@@ -45,7 +45,9 @@ typedef struct dyn_held_block {
     double                *E, *R, *e;               /* n_passive x k; n_passive x n_passive; n_passive */
     double                *remains, *remains_scale; /* n_passive: tau_0U - A l where a row depends on others; s_u */
     double                *x;                       /* k */
+    double                *levers;                  /* n x 3, as of dyn_contact_block */
     double                *frame_J, *velocity, *acceleration; /* 6 x nv, 6, 6, of one frame: scratch */
+    double                *frame_turn, *frame_rate;           /* 4, 3, of one rolling frame: scratch */
 } dyn_held_block;
 
 /* dyn_held_entries returns the doubles per state that a block needs in lanes, dyn_held_lay_out the block in them. */

@@ -11,6 +11,7 @@ enum {
 
 enum {
     MAX_CHANGES = 1000000 /* most changes of joints between sliding and sticking, per simulation */,
+    ATTEMPTS    = 60,   /* most failures of one step where steps are limited */
     WINDOW      = 50000 /* number of steps over which the mean step length is measured */
 };
 
@@ -94,6 +95,16 @@ static bool set_up_events(dyn_adaptive *a)
            (n == 0 || ARKStepSetRootDirection(a->arkode, a->ode->roots) == ARK_SUCCESS);
 }
 
+/* Limits the steps of equations that change at unknown instants: in the air steps would grow without bound, and the
+ * first one into a stiff plane would leave the range of computation. A step is also tried more often than by
+ * default. */
+static bool limit_steps(const dyn_adaptive *a)
+{
+    return !(a->ode->longest > 0) || (ARKStepSetMaxStep(a->arkode, a->ode->longest) == ARK_SUCCESS &&
+                                      ARKStepSetMaxErrTestFails(a->arkode, ATTEMPTS) == ARK_SUCCESS &&
+                                      ARKStepSetMaxConvFails(a->arkode, ATTEMPTS) == ARK_SUCCESS);
+}
+
 static bool set_up(dyn_adaptive *a, bool is_implicit, dyn_choose_pair *choose_pair)
 {
     if (SUNContext_Create(NULL, &a->context) != 0) return false;
@@ -107,7 +118,8 @@ static bool set_up(dyn_adaptive *a, bool is_implicit, dyn_choose_pair *choose_pa
            ARKStepWFtolerances(a->arkode, set_weights) == ARK_SUCCESS &&
            ARKStepSetMaxNumSteps(a->arkode, 1 + CHECK / (long)a->ode->nv) == ARK_SUCCESS &&
            ARKStepSetMinStep(a->arkode, 1e-9 * a->ode->duration) == ARK_SUCCESS &&
-           ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS && set_up_events(a) && choose_pair(a);
+           ARKStepSetPostprocessStepFn(a->arkode, project) == ARK_SUCCESS && limit_steps(a) && set_up_events(a) &&
+           choose_pair(a);
 }
 
 typedef struct opening {

@@ -53,6 +53,7 @@ typedef struct dyn_ode {
     size_t                   nq, nv;          /* entries of q and of q' */
     size_t                   works;           /* last entries of y, on which no rate depends */
     bool                     weighs_works;    /* true: the errors of works count */
+    double                   longest;         /* s, longest step with error control; 0: any */
     bool                     observed;        /* true: `observe` sees the state at the start of each step */
     double                   step;            /* s, longest fixed step */
     double                   tolerance;       /* relative and absolute error */

@@ -1,5 +1,6 @@
 /* ode_contact.c - simulates held frames (ode_contact.h). */
 #include "ode_contact.h"
+#include "dynamics/contact/rolling.h"
 #include "dynamics/model/coordinates.h"
 #include "ode_prescribed.h"
 #include "ode_stiction.h"
@@ -41,6 +42,7 @@ static dyn_held_frame fixed_axes_of(const dyn_held_frame *held)
 {
     dyn_held_frame place = {.frame = held->frame};
     int            lines = 0, turns = 0;
+    if (held->rolling) return (dyn_held_frame){.frame = held->frame, .n = 1, .axis = {2}, .rolling = held->rolling};
     for (size_t i = 0; i < held->n; i++)
         *(held->axis[i] < 3 ? &lines : &turns) += 1;
     if (lines == 3) add_axes(&place, 0);
@@ -200,6 +202,22 @@ static void turn_between(const double *r, const double *b, size_t W, double turn
         turn[i] = scale * v[i];
 }
 
+/* The height of the contact point of rolling frame i above the plane through the world's origin, in lane l. */
+static double find_height(const dyn_robot_ode *ode, const double *poses, size_t i, size_t l)
+{
+    const dyn_ode_contact *c       = ode->contact;
+    const dyn_rolling     *rolling = c->fixed.frame[i].rolling;
+    const size_t           W = ode->W, turn = (3 * c->fixed.n + 4 * i) * W + l;
+    double                 s[3], height     = 0;
+    double                 quaternion[4];
+    for (size_t k = 0; k < 4; k++)
+        quaternion[k] = poses[turn + k * W];
+    dyn_rolling_find_lever(rolling, 1, quaternion, NULL, s, NULL);
+    for (size_t k = 0; k < 3; k++)
+        height += rolling->axes[2][k] * (poses[(3 * i + k) * W + l] + s[k]);
+    return height;
+}
+
 /* Finds the displacements of the held frames from their initial poses in lane l, one per row of c->position. */
 static void find_offsets(const dyn_robot_ode *ode, size_t l)
 {
@@ -211,6 +229,8 @@ static void find_offsets(const dyn_robot_ode *ode, size_t l)
             offset[k] = c->poses[(3 * i + k) * W + l] - c->start_poses[(3 * i + k) * W + l];
         size_t turn = (3 * n + 4 * i) * W + l;
         turn_between(c->poses + turn, c->start_poses + turn, W, offset + 3);
+        if (c->fixed.frame[i].rolling)
+            offset[2] = find_height(ode, c->poses, i, l) - find_height(ode, c->start_poses, i, l);
         for (size_t k = 0; k < c->fixed.frame[i].n; k++)
             c->offsets[row++ * W + l] = offset[c->fixed.frame[i].axis[k]];
     }

@@ -3,8 +3,9 @@
  * drift.
  *
  * Positions are projected where holding a velocity means holding a position: for a frame's origin along world axes, or
- * along all three axes of any frame; for its orientation if all three rotations are held. Other holds are nonholonomic,
- * like rolling bodies and skates, and constrain no position. The projections are the smallest in the metric of the mass
+ * along all three axes of any frame; for its orientation if all three rotations are held; for the height of the contact
+ * point of a rolling frame above its plane. Other holds are nonholonomic, like the rolling itself and skates, and
+ * constrain no position. The projections are the smallest in the metric of the mass
  * matrix: q moves by -Jbar r, with r the displacements of the frames from their initial poses, then q' by -Jbar J q'.
  */
 #pragma once

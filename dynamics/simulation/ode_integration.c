@@ -109,6 +109,7 @@ bool dyn_ode_integration_open(dyn_memory memory, dyn_robot_ode *ode)
                                .nv              = m->nv,
                                .works           = DYN_WORKS,
                                .weighs_works    = s->prescribed.n > 0, /* q may be easy to integrate while the efforts are not */
+                               .longest         = dyn_ground_points_longest_step(&ode->ground, m->tree->mass),
                                .observed        = ode->observer.observe,
                                .step            = s->step,
                                .tolerance       = s->tolerance,

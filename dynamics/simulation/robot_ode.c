@@ -74,6 +74,7 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
     ode->kernels                     = s->kernels;
     ode->W                           = (size_t)ode->kernels->lanes;
     ode->state.deadline              = deadline;
+    ode->ground                      = (dyn_ground_points){.n = s->n_ground, .point = s->ground};
     ode->controller_scene.model      = s->input.knows_payload ? s->scene->model : s->mechanism.tree;
     ode->controller_scene.n_wrenches = 0;
     if (!s->input.knows_friction) ode->controller_scene.terms &= ~(unsigned)DYN_FRICTION;
@@ -89,7 +90,8 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
     ode->singular = dyn_take_zeroed(memory, ode->W, &room);
     if (s->contact) ode->contact = dyn_ode_contact_open(memory, ode, s->contact);
     return room && dyn_ode_integration_open(memory, ode) && dyn_ode_input_open(memory, ode) &&
-           dyn_ode_prescribed_open(memory, ode) && ode->workspace && (ode->contact || !s->contact);
+           dyn_ode_prescribed_open(memory, ode) && dyn_ground_points_open(memory, ode->W, &ode->ground) &&
+           ode->workspace && (ode->contact || !s->contact);
 }
 
 void dyn_robot_ode_renew_scene(dyn_robot_ode *ode)
@@ -131,9 +133,15 @@ static void positions_rate(const dyn_robot_ode *ode, const double *qd, double *r
     }
 }
 
-/* Evaluates the wrench signals at time t. */
-static void set_wrenches(dyn_robot_ode *ode, double t)
+/* Evaluates the wrench signals at time t, and the forces of planes at ode->q with velocities qd. */
+static void set_wrenches(dyn_robot_ode *ode, double t, const double *qd)
 {
+    const size_t             W = ode->W, first = ode->s->scene->n_wrenches - ode->ground.n;
+    const dyn_contact_states states = {
+        .kernels = ode->kernels, .scene = ode->s->scene, .workspace = ode->workspace, .q = ode->q, .qd = qd};
+    dyn_ground_points_find(&ode->ground, &states, W, ode->state.deadline);
+    for (size_t i = 0; i < ode->ground.n; i++)
+        memcpy(ode->wrenches + 9 * (first + i) * W, ode->ground.forces + 3 * i * W, 3 * W * sizeof *ode->wrenches);
     for (size_t i = 0; i < ode->s->n_wrench_signals; i++) {
         const dyn_wrench_signal *w                        = &ode->s->wrench_signal[i];
         double *const            value[DYN_SIGNAL_ORDERS] = {ode->wrenches + (9 * w->wrench + 3 * w->part) * ode->W};
@@ -193,7 +201,8 @@ void dyn_robot_ode_start(dyn_robot_ode *ode)
     if (ode->loops) start_loops(ode);
     if (ode->contact) dyn_ode_contact_start(ode);
     dyn_robot_ode_finish_step(ode, 0, ode->state.y, W, W);
-    set_wrenches(ode, 0);
+    memcpy(ode->q, ode->state.y, ode->state.nq * W * sizeof *ode->q);
+    set_wrenches(ode, 0, ode->state.y + ode->state.nq * W);
     if (ode->stiction) dyn_stiction_events_set_sides(ode);
     dyn_ode_input_start(ode);
     if (ode->stiction) dyn_stiction_events_restart(ode, 0);
@@ -336,7 +345,7 @@ static const double *prepare_state(dyn_robot_ode *ode, double t, const double *y
         is_in_range(ode, y, t, l);
     freeze(ode, ode->q);
     *closed = dyn_robot_ode_close_loops(ode, t, ode->q);
-    set_wrenches(ode, t);
+    set_wrenches(ode, t, qd);
     return qd;
 }
 

@@ -35,6 +35,7 @@ typedef struct dyn_robot_ode {
     dyn_ode_stiction     *stiction;           /* joints that can stick; NULL: none */
     dyn_ode_friction     *friction;           /* map of efforts without friction; NULL: kernels apply the friction */
     dyn_ode_prescribed   *prescribed;         /* coordinates with a given motion; NULL: none */
+    dyn_ground_points     ground;             /* points that planes push out: the last wrenches are the forces */
     size_t                W;                  /* lanes of `kernels`: state.W */
     size_t                row[DYN_MAX_LANES]; /* row of each lane in signals */
     bool                  ignored[DYN_MAX_LANES]; /* simulations whose results are not used */

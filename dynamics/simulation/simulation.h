@@ -6,6 +6,7 @@
  *
  *     kinetic + potential = the sum at time 0 + work_1 + work_2 + work_3. */
 #pragma once
+#include "dynamics/contact/ground_points.h"
 #include "dynamics/control/controller.h"
 #include "dynamics/loops/mechanism.h"
 #include "dynamics/motion/limit.h"
@@ -81,8 +82,10 @@ typedef struct dyn_simulation {
     size_t                   n_wrench_signals;
     const dyn_wrench_signal *wrench_signal; /* [n_wrench_signals] */
     const dyn_contact       *contact;       /* held frames; NULL: none */
-    double                   damping;       /* contact damping; 0: none */
-    unsigned                 works;         /* bit i: work entry i is integrated */
-    bool                     fail_alone;    /* true: a fault ends its simulation only; false: all end with the first */
-    bool                     has_guess; /* true: closed_passive has a guess of the passive coordinates at the start */
+    size_t                   n_ground;
+    const dyn_ground_point  *ground;     /* [n_ground]: the last wrenches of `scene` are the forces on them */
+    double                   damping;    /* contact damping; 0: none */
+    unsigned                 works;      /* bit i: work entry i is integrated */
+    bool                     fail_alone; /* true: a fault ends its simulation only; false: all end with the first */
+    bool                     has_guess;  /* true: closed_passive has a guess of the passive coordinates at the start */
 } dyn_simulation;

@@ -4,16 +4,83 @@
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/fields/frame_fields.h"
 #include "api/codec/number.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_RADIUS 1e6 /* m, of a rolling frame */
+
 /* --- request ------------------------------------------------------------------------------------------------------ */
+
+/* Sets the axes of a plane with the normal in axes[2]: the x axis of the world projected on the plane, or the y axis if
+ * x is near the normal, and the normal times that. */
+static void complete_plane_axes(double axes[3][3])
+{
+    const double *n    = axes[2];
+    const int     axis = fabs(n[0]) > 0.9;
+    const double  size = sqrt(1 - n[axis] * n[axis]);
+    for (int i = 0; i < 3; i++)
+        axes[0][i] = ((i == axis) - n[axis] * n[i]) / size;
+    for (int i = 0; i < 3; i++)
+        axes[1][i] = n[(i + 1) % 3] * axes[0][(i + 2) % 3] - n[(i + 2) % 3] * axes[0][(i + 1) % 3];
+}
+
+/* Reads a direction of any length into a unit vector. */
+static bool read_rolling_direction(const api_query *q, const api_node *value, const api_place *place, double to[3])
+{
+    if (!value) return true;
+    if (!api_read_numbers(q, value, place, 3, to)) return false;
+    const double size = hypot(hypot(to[0], to[1]), to[2]);
+    for (int i = 0; i < 3; i++)
+        to[i] /= size;
+    return (size > 0 && isfinite(size)) ||
+           api_fail_at(q->problem, place, API_BAD_VALUE, "a direction expected, not zero and not too large");
+}
+
+static bool read_rolling(api_query *q, const api_node *entry, const api_place *up, dyn_held_frame *frame)
+{
+    static const char *const fields[]     = {"radius", "axle", "normal", NULL};
+    const api_node          *radius       = api_node_get(entry, "radius");
+    api_place                radius_place = api_place_key(up, "radius"), axle_place = api_place_key(up, "axle");
+    api_place                normal_place = api_place_key(up, "normal");
+    dyn_rolling             *rolling      = api_take(q->pool, sizeof *rolling);
+    if (!rolling || !api_check_keys(q, entry, up, fields, "rolling")) return false;
+    *rolling = (dyn_rolling){.is_disc = api_node_get(entry, "axle"), .axes = {[2] = {0, 0, 1}}};
+    if (!radius) return api_fail_at(q->problem, &radius_place, API_MISSING_FIELD, "rolling needs the radius, in m");
+    if (!api_read_number(q, radius, &radius_place, &rolling->radius)) return false;
+    if (!(rolling->radius > 0 && rolling->radius <= MOST_RADIUS))
+        return api_fail_at(q->problem, &radius_place, API_BAD_VALUE,
+                           "%s given, a length in m greater than 0 and at most 1e6 expected",
+                           API_NUMBER_TEXT(rolling->radius));
+    if (!read_rolling_direction(q, api_node_get(entry, "axle"), &axle_place, rolling->axle) ||
+        !read_rolling_direction(q, api_node_get(entry, "normal"), &normal_place, rolling->axes[2]))
+        return false;
+    complete_plane_axes(rolling->axes);
+    frame->rolling = rolling;
+    frame->n       = 3;
+    for (int i = 0; i < 3; i++)
+        frame->axis[i] = i;
+    return true;
+}
+
+/* Reads "rolling", beside which an entry has no axes. */
+static bool read_rolling_member(api_query *q, const api_node *entry, const api_place *up, dyn_held_frame *frame)
+{
+    const api_node *rolling = api_node_get(entry, "rolling");
+    api_place       place   = api_place_key(up, "rolling");
+    if (!rolling) return true;
+    if (api_node_get(entry, "axes") || api_node_get(entry, "reference"))
+        return api_fail_at(q->problem, &place, API_BAD_VALUE,
+                           "rolling holds the contact point along all axes of its plane: leave out axes and reference");
+    return read_rolling(q, rolling, &place, frame);
+}
 
 static bool read_held_frame(api_query *q, const api_node *given, const api_place *up, const char *const *fields,
                             dyn_held_frame *held, const char **name)
 {
     api_place frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
     api_place reference_at = api_place_key(up, "reference");
+    *held                  = (dyn_held_frame){.n = 0};
     if (!api_check_keys(q, given, up, fields, "an entry of held")) return false;
     if (!api_node_get(given, "frame"))
         return api_fail_at(q->problem, &frame_at, API_MISSING_FIELD, "an entry of held needs its frame");
@@ -22,7 +89,8 @@ static bool read_held_frame(api_query *q, const api_node *given, const api_place
     held->frame = q->model->frames[i].frame;
     *name       = q->model->frames[i].name;
     return api_read_axes(q, api_node_get(given, "axes"), &axes_at, held->axis, &held->n) &&
-           api_read_reference(q, api_node_get(given, "reference"), &reference_at, &held->frame_axes);
+           api_read_reference(q, api_node_get(given, "reference"), &reference_at, &held->frame_axes) &&
+           read_rolling_member(q, given, up, held);
 }
 
 static bool check_list(const api_query *q, const api_node *list, const api_place *at)
@@ -69,8 +137,29 @@ bool api_contact_read_members(api_query *q, const api_node *options, const api_p
 
 bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const dyn_contact **found)
 {
-    static const char *const fields[] = {"frame", "axes", "reference", NULL};
+    static const char *const fields[] = {"frame", "axes", "reference", "rolling", NULL};
     return api_contact_read_members(q, options, up, fields, found);
+}
+
+bool api_contact_refuse_rolling(const api_query *q, const dyn_contact *contact, const api_place *up, const char *what)
+{
+    const api_place list = api_place_key(up, "held");
+    for (size_t i = 0; contact && i < contact->n; i++) {
+        const api_place entry = api_place_index(&list, i), rolling = api_place_key(&entry, "rolling");
+        if (contact->frame[i].rolling)
+            return api_fail_at(q->problem, &rolling, API_NOT_SUPPORTED,
+                               "%s has no rolling frames: forward-dynamics, inverse-dynamics, impact and simulate have",
+                               what);
+    }
+    return true;
+}
+
+const char *api_contact_not_finite(const dyn_contact *contact)
+{
+    for (size_t i = 0; i < contact->n; i++)
+        if (contact->frame[i].rolling && contact->frame[i].rolling->is_disc)
+            return "the numbers of this state are too large, or a rolling disc lies flat on its plane";
+    return "the numbers of this state are too large";
 }
 
 bool api_contact_read_damping(api_query *q, const api_node *options, const api_place *up, bool held, double *damping)
@@ -127,6 +216,13 @@ void api_contact_gather_wrenches(const api_evaluation *e, const dyn_contact *con
 
 /* --- problem ------------------------------------------------------------------------------------------------------ */
 
+const char *api_contact_axis_name(const dyn_held_frame *frame, size_t a)
+{
+    static const char *const of_plane[] = {"the first tangent of its plane", "the second tangent of its plane",
+                                           "the normal of its plane"};
+    return frame->rolling ? of_plane[frame->axis[a]] : api_axis_name(frame->axis[a]);
+}
+
 enum { NAMES = 4 /* frames that a message lists */, NAMES_ROOM = 256 };
 
 /* Lists the names of the frames up to frame `last`. */
@@ -152,7 +248,7 @@ bool api_contact_describe(const dyn_contact *contact, size_t row, double damping
     for (; i + 1 < contact->n && a >= contact->frame[i].n; i++)
         a -= contact->frame[i].n;
     const dyn_held_frame *frame = &contact->frame[i];
-    const char           *axis  = api_axis_name(frame->axis[a]);
+    const char           *axis  = api_contact_axis_name(frame, a);
     list_names(contact, i, names);
     if (damping > 0)
         return api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,

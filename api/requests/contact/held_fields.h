@@ -1,6 +1,7 @@
 /* held_fields.h - reads the frames that a request holds (dynamics/contact/contact.h), the field "held":
  *
  *     {"frame", "axes"?, "reference"?} held along these axes, of the world or of the frame
+ *     {"frame", "rolling": {"radius", "axle"?, "normal"?}} a sphere or a disc about the axle that rolls on a plane
  */
 #pragma once
 #include "api/requests/fields/fields.h"
@@ -13,6 +14,13 @@ bool api_contact_is_given(const api_node *options);
 /* Reads the field "held" of `options` at the place `up`. *contact stays NULL if it is not given. Returns false with a
  * problem. */
 bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const dyn_contact **contact);
+
+/* Refuses rolling frames for an operation that does not compute them: `what` names it for the message. contact NULL: no
+ * held frames. Returns false with a problem. */
+bool api_contact_refuse_rolling(const api_query *q, const dyn_contact *contact, const api_place *up, const char *what);
+
+/* Returns the text of a problem of numbers that are not finite in a state with these held frames. */
+const char *api_contact_not_finite(const dyn_contact *contact);
 
 /* Like api_contact_read, for entries that may have the members `fields`, an array that ends with NULL and has those of
  * api_contact_read among them. The caller reads the others. */
@@ -37,6 +45,9 @@ const dyn_wrench_site *api_contact_list_sites(const api_query *q, const dyn_cont
  * whose points are the origins of the frames. */
 void api_contact_gather_wrenches(const api_evaluation *e, const dyn_contact *contact, const double *contacts,
                                  size_t block, double *to);
+
+/* Returns the name of direction `a` of a held frame, for messages. */
+const char *api_contact_axis_name(const dyn_held_frame *frame, size_t a);
 
 /* Writes why no accelerations hold the frames: `row` is 1 + the direction that dyn_contact_find_contradiction returned.
  * Returns false. */

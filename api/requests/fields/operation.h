@@ -30,7 +30,7 @@ enum {
     API_SELECTED_AXES    = -11,
     API_BASE_PARAMETERS  = -12,
     API_SUPPORT          = -13, /* control points with respect to which an output is differentiated */
-    API_CONTACTS         = -14, /* feet, or 1 for the base if there are no feet */
+    API_CONTACTS         = -14, /* feet, or 1 for the base if there are no feet; contacts of a simulation */
     API_HELD_FRAMES      = -15,
     API_FIXED_POINTS     = -16,
     API_JOINT_LIMITS     = -17, /* limits of joints that an operation lists */

@@ -76,6 +76,7 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_FEET_FIELD, "feet")                                                                                          \
     X(API_PLANE, "plane")                                                                                              \
     X(API_FREE, "free")                                                                                                \
+    X(API_CONTACTS_FIELD, "contacts")                                                                                  \
     X(API_HELD_FIELD, "held")                                                                                          \
     X(API_CONTACT_DAMPING, "contact_damping")                                                                          \
     X(API_IMPACT_FIELD, "impact")                                                                                      \

@@ -15,6 +15,7 @@ enum { LEAST_FACETS = 3, MOST_FACETS = 32 };
 const char *const api_contact_limit_members[] = {"frame",
                                                  "axes",
                                                  "reference",
+                                                 "rolling",
                                                  "weight",
                                                  "normal",
                                                  "least_normal_force",
@@ -231,10 +232,24 @@ static void add_limits(limit_list *to, const entry_limits *l)
 
 /* --- the list ----------------------------------------------------------------------------------------------------- */
 
+/* Refuses members that a rolling frame has no use for: its limits are those of the force at its contact point, in the
+ * axes of the plane. */
+static bool check_rolling(const entry_limits *l, const dyn_held_frame *frame)
+{
+    static const char *const not_taken[] = {"normal", "sole", "torsional_friction_coefficient"};
+    for (size_t i = 0; frame->rolling && i < sizeof not_taken / sizeof *not_taken; i++) {
+        const api_place place = api_place_key(l->place, not_taken[i]);
+        if (api_node_get(l->entry, not_taken[i]))
+            return api_fail_at(l->q->problem, &place, API_BAD_VALUE,
+                               "given with rolling, which has one point of contact and a normal of its own");
+    }
+    return true;
+}
+
 static bool read_contact_entry(entry_limits *l, const dyn_held_choice *choice)
 {
     const dyn_held_frame *frame = &choice->contact->frame[l->frame];
-    return read_least(l, "least_normal_force", false, &l->least) &&
+    return check_rolling(l, frame) && read_least(l, "least_normal_force", false, &l->least) &&
            read_least(l, "friction_coefficient", true, &l->friction) && read_facets(l) &&
            read_least(l, "torsional_friction_coefficient", true, &l->torsion) && read_normal(l, frame) &&
            read_sole(l, frame) && read_weight(l, frame, choice->root + l->first);

@@ -42,8 +42,7 @@ static double lever_of(const api_query *q, const dyn_contact *contact)
 {
     double most = 0;
     for (size_t i = 0; i < contact->n; i++)
-        most =
-            fmax(most, dyn_point_reach(q->scene.model, contact->frame[i].frame.body, contact->frame[i].frame.X_bf.p));
+        most = fmax(most, dyn_held_reach(q->scene.model, &contact->frame[i]));
     return most;
 }
 
@@ -122,27 +121,29 @@ bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts)
 
 enum { TEXT = 400 };
 
-/* Returns the held frame of direction `row`, and sets *axis. */
-static size_t frame_of_row(const dyn_contact *contact, size_t row, int *axis)
+/* Returns the held frame of direction `row`, and sets *direction to its place
+ * among those of the frame. */
+static size_t frame_of_row(const dyn_contact *contact, size_t row, size_t *direction)
 {
     size_t i = 0;
     for (; row >= contact->frame[i].n; i++)
         row -= contact->frame[i].n;
-    *axis = contact->frame[i].axis[row];
+    *direction = row;
     return i;
 }
 
 bool api_held_efforts_fail_moving(const api_evaluation *e, const api_held_efforts *h, const api_held_residual *residual,
                                   size_t state)
 {
-    int          axis;
-    const size_t i    = frame_of_row(h->choice.contact, residual->row, &axis);
-    const char  *unit = axis < 3 ? "m" : "rad", *name = h->choice.contact->names[i];
-    const int    order = residual->jerks ? 3 : 2;
+    size_t                direction;
+    const size_t          i     = frame_of_row(h->choice.contact, residual->row, &direction);
+    const dyn_held_frame *frame = &h->choice.contact->frame[i];
+    const char           *unit = frame->axis[direction] < 3 ? "m" : "rad", *name = h->choice.contact->names[i];
+    const int             order = residual->jerks ? 3 : 2;
     return api_fail_state(e, API_HELD_FRAME_ACCELERATES, residual->jerks ? API_QDDD : API_QDD, state,
                           "held frame %.64s %s by %.4g %s/s^%d along %s; at most %.4g counts as none. Give %s", name,
                           residual->jerks ? "changes its acceleration" : "accelerates", residual->left, unit, order,
-                          api_axis_name(axis), residual->most,
+                          api_contact_axis_name(frame, direction), residual->most,
                           residual->jerks ? "qddd with the time derivative of J qdd + J' qd = 0"
                                           : "qdd with J qdd + J' qd = 0, such as that of forward-dynamics with held");
 }
@@ -234,7 +235,7 @@ static bool find_state(const api_evaluation *e, const api_held_efforts *h, api_h
     const size_t lane = state % e->lanes, moving = dyn_held_find_moving(&w->block, lane);
     const size_t left = dyn_held_find_unbalanced(&w->block, lane);
     if (!dyn_held_is_finite(&w->block, lane))
-        return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the numbers of this state are too large");
+        return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "%s", api_contact_not_finite(h->choice.contact));
     if (moving > 0) return fail_accelerating(e, h, &w->block, moving - 1, state);
     if (left > 0) return fail_unbalanced(e, h, &w->block, left - 1, state);
     if (h->limits) return limit_state(e, h, w, state, share);

@@ -1,6 +1,7 @@
 /* motion_options.h - reads the options of operations that compute efforts from a motion: "free" coordinates, or "held"
  * frames. */
 #pragma once
+#include "api/requests/contact/held_fields.h"
 #include "held_efforts.h"
 
 typedef struct api_motion_options {
@@ -20,6 +21,13 @@ bool api_motion_options_read(api_query *q, api_selection *selected, const api_no
 static inline const api_motion_options *api_motion_options_of(const api_selection *selected)
 {
     return selected->options;
+}
+
+/* Returns the held frames; NULL: none. */
+static inline const dyn_contact *api_motion_contact_of(const api_selection *selected)
+{
+    const api_held_efforts *held = api_motion_options_of(selected)->held;
+    return held ? held->choice.contact : NULL;
 }
 
 /* Checks, when all fields are read, that tau is used, and prepares the held frames. False with a problem. */

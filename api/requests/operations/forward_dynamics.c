@@ -102,7 +102,7 @@ static bool apply_to_state(const api_evaluation *e, const dyn_contact_block *b, 
     const size_t lane = state % e->lanes;
     api_problem  found;
     if (!dyn_contact_is_factored(b, lane))
-        return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the numbers of this state are too large");
+        return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "%s", api_contact_not_finite(b->contact));
     if (b->contradictory[lane] > 0) {
         api_problem_clear(&found);
         api_contact_describe(b->contact, (size_t)b->contradictory[lane], b->damping, &found);

@@ -81,8 +81,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     memcpy(after, qd, nv * W * sizeof *after);
     for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
         if (!dyn_contact_is_factored(&b, lane)) {
-            if (!api_fail_state(e, API_RESULT_NOT_FINITE, -1, block * W + lane,
-                                "the numbers of this state are too large"))
+            if (!api_fail_state(e, API_RESULT_NOT_FINITE, -1, block * W + lane, "%s",
+                                api_contact_not_finite(o->contact)))
                 return false;
             continue;
         }

@@ -62,6 +62,7 @@ static bool check_held(api_query *q, api_selection *selected, const api_node *op
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     if (!api_motion_options_read(q, selected, given, up, &(api_motion_outputs){QDD, CONTACT_WRENCHES}) ||
+        !api_contact_refuse_rolling(q, api_motion_contact_of(selected), up, "sensitivity") ||
         !check_held(q, selected, given, up))
         return false;
     for (size_t output = DQDD_DQ; !driven_of(selected) && output <= DQDD_DTAU; output++)

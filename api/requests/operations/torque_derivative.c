@@ -30,7 +30,9 @@ static const bool *driven_of(const api_selection *selected)
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    if (!api_motion_options_read(q, selected, given, up, &(api_motion_outputs){QDD, CONTACT_WRENCHES})) return false;
+    if (!api_motion_options_read(q, selected, given, up, &(api_motion_outputs){QDD, CONTACT_WRENCHES}) ||
+        !api_contact_refuse_rolling(q, api_motion_contact_of(selected), up, "torque-derivative"))
+        return false;
     const bool has_held = api_motion_options_of(selected)->held;
     if (has_held && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCH_RATES);
     if (!has_held && selected->outputs & API_BIT(CONTACT_WRENCH_RATES))

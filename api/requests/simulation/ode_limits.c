@@ -43,7 +43,7 @@ static bool open_followers(api_evaluation *e, api_simulated_rows *r)
     bool            room   = true;
     api_ode_limits *limits = api_take(e->query->pool, sizeof *limits);
     if (!limits) return false;
-    *limits = (api_ode_limits){.scene = e->query->scene};
+    *limits = (api_ode_limits){.scene = *r->ode.s->scene};
     if (!api_followers_open(e->query, &r->s->limits.list, &limits->followers) || !add_held_frames(e, r, limits))
         return false;
     const size_t efforts = e->model->nv + limits->followers.n;
@@ -72,9 +72,11 @@ bool api_ode_limits_open(api_evaluation *e, api_simulated_rows *r)
  * dyn_robot_ode_rate. */
 static const double *find_efforts(api_simulated_rows *r, const double *qd)
 {
-    const size_t    W = r->ode.W, nv = r->e->model->nv, n = r->e->query->scene.n_wrenches;
+    const size_t    W = r->ode.W, nv = r->e->model->nv, n = r->ode.s->scene->n_wrenches;
     api_ode_limits *limits = r->limits;
     if (!limits) return r->ode.unclipped;
+    limits->scene.model = r->ode.s->scene->model; /* may differ from row to row, as gravity does */
+    memcpy(limits->scene.gravity, r->ode.s->scene->gravity, sizeof limits->scene.gravity);
     dyn_torque_derivative motion = {
         .q = r->ode.q, .qd = qd, .qdd = r->ode.state.stage_rate[0] + r->e->model->nq * W, .wrenches = limits->wrenches};
     if (n > 0) memcpy(limits->wrenches, r->ode.wrenches, 9 * n * W * sizeof *limits->wrenches);

@@ -26,10 +26,15 @@ enum {
     LIMITS,
     LEAST_MARGINS,
     MOTOR_TAU,
-    CONTACT_RESIDUAL
+    CONTACT_RESIDUAL,
+    CONTACT_FORCES
 };
 
-enum { STEPS_PER_SAMPLE = 100 /* assumed where steps are adaptive */ };
+enum {
+    STEPS_PER_SAMPLE = 100 /* assumed where steps are adaptive */,
+    STEP   = 24 /* cost of one integration step, in evaluations of inverse dynamics; a contact costs one a stage */,
+    STAGES = 5 /* stages of one integration step */
+};
 
 #define ERRORS (API_BIT(POSITION_ERROR) | API_BIT(VELOCITY_ERROR))
 
@@ -42,6 +47,11 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!s->contact && selected->outputs & API_BIT(CONTACT_WRENCHES))
         return api_fail_output(q, selected, CONTACT_WRENCHES, given, at,
                                "contact_wrenches are computed only with held frames: name them in held");
+    api_set_extent(selected, API_CONTACTS, s->ground.n);
+    if (s->ground.n > 0 && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_FORCES);
+    if (s->ground.n == 0 && selected->outputs & API_BIT(CONTACT_FORCES))
+        return api_fail_output(q, selected, CONTACT_FORCES, given, at,
+                               "contact_forces are computed only at contacts: name points in contacts");
     if (!api_contact_select_residual(q, selected, CONTACT_RESIDUAL, s->damping, given, at)) return false;
     if (!api_motor_efforts_check(q, selected, MOTOR_TAU, given, at)) return false;
     return !(selected->outputs & ERRORS) || s->input.controller ||
@@ -83,6 +93,7 @@ static bool begin(api_plan *plan, const api_selection *selected)
     s->steps            = selected->result[STEPS];
     s->contact_wrenches = selected->result[CONTACT_WRENCHES];
     s->contact_residual = selected->result[CONTACT_RESIDUAL];
+    s->contact_forces   = selected->result[CONTACT_FORCES];
     for (int i = 0; i < DYN_WORKS; i++)
         s->work[i] = selected->result[ACTUATOR_WORK + i];
     for (int i = 0; i < 2; i++)
@@ -131,11 +142,7 @@ static const dyn_integrator *peek_integrator(const api_call *call, const api_inp
 /* Seconds of `n` simulations of so many integration steps. Simulations in the lanes of a vector take as long as one. */
 static double steps_seconds(const api_call *call, const dyn_integrator *integrator, double n, double steps)
 {
-    enum {
-        STEP            = 24 /* cost of one integration step, in evaluations of inverse dynamics */,
-        STAGES          = 5 /* stages of one integration step */,
-        STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */
-    };
+    enum { STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */ };
     const api_model *m     = call->model;
     double           lanes = (double)call->api->kernels->lanes;
     if (integrator->lanes == DYN_LANES_ROWS) n = ceil(n / lanes) * lanes;
@@ -162,6 +169,7 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
     const dyn_integrator *integrator = s->integrator;
     double                steps      = integrator->count_steps ? integrator->count_steps(s->step, s->duration)
                                                                : fmax(STEPS_PER_SAMPLE * (double)q->samples, s->duration / long_step);
+    steps *= 1 + (double)(STAGES * s->ground.n) / STEP;
     double rows = (double)q->rows * (integrator->lanes == DYN_LANES_ROWS ? 1 : (double)q->call->api->kernels->lanes);
     return steps_seconds(q->call, integrator, rows, steps);
 }
@@ -174,7 +182,7 @@ const api_operation api_simulate = {
              API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_INPUT) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) |
              API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
              API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) |
-             API_BIT(API_CONTACT_DAMPING) | API_BIT(API_PRESCRIBED),
+             API_BIT(API_CONTACT_DAMPING) | API_BIT(API_PRESCRIBED) | API_BIT(API_CONTACTS_FIELD),
     .outputs         = {[TIMES]            = {"times", true, {0}},
                         [Q]                = {"q", true, {API_NQ}},
                         [QD]               = {"qd", true, {API_NV}},
@@ -192,7 +200,8 @@ const api_operation api_simulate = {
                         [LIMITS]           = {"limits", true, {API_STRUCTURED}},
                         [LEAST_MARGINS]    = {"least_margins", false, {API_STRUCTURED}},
                         [MOTOR_TAU]        = {"motor_tau", false, {API_COUPLED_MOTORS}},
-                        [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}}},
+                        [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}},
+                        [CONTACT_FORCES]   = {"contact_forces", false, {API_CONTACTS, 3}}},
     .alone           = true,
     .wrench_signals  = true,
     .weight          = 8, /* cost of a sample; request_seconds is the cost of the steps */

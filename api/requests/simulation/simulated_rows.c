@@ -66,28 +66,31 @@ static const dyn_kernels *choose_kernels(const api_query *q, dyn_lane_use lanes)
     return alone ? q->call->api->alone : q->call->api->kernels;
 }
 
-bool api_simulated_rows_describe(const api_evaluation *e, const api_simulation *s, dyn_simulation *to)
+bool api_simulated_rows_describe(const api_evaluation *e, const api_simulation *s, dyn_scene *scene, dyn_simulation *to)
 {
     const api_query *q = e->query;
-    *to                = (dyn_simulation){
-                       .integrator = s->integrator,
-                       .kernels    = choose_kernels(q, s->integrator->lanes),
-                       .scene      = &q->scene,
-                       .mechanism  = api_model_mechanism(e->model),
-                       .n_angles   = e->model->n_angles,
-                       .angle      = e->model->angles,
-                       .step       = s->step,
-                       .tolerance  = s->tolerance,
-                       .duration   = s->duration,
-                       .first_end  = s->n_boundaries > 1 ? s->boundaries[1] : 0,
-                       .end        = s->boundaries[s->n_boundaries - 1],
-                       .prescribed = {s->prescribed.n, s->prescribed.v, s->prescribed.q, s->prescribed.mask,
-                                      &s->prescribed.motion.curve},
-                       .contact    = s->contact,
-                       .damping    = s->damping,
-                       .works      = s->works,
-                       .fail_alone = e->plan->failed_rows,
-                       .has_guess  = e->plan->guess,
+    api_contact_points_set_scene(q, &s->ground, scene);
+    *to = (dyn_simulation){
+        .integrator = s->integrator,
+        .kernels    = choose_kernels(q, s->integrator->lanes),
+        .scene      = scene,
+        .mechanism  = api_model_mechanism(e->model),
+        .n_angles   = e->model->n_angles,
+        .angle      = e->model->angles,
+        .step       = s->step,
+        .tolerance  = s->tolerance,
+        .duration   = s->duration,
+        .first_end  = s->n_boundaries > 1 ? s->boundaries[1] : 0,
+        .end        = s->boundaries[s->n_boundaries - 1],
+        .prescribed = {s->prescribed.n, s->prescribed.v, s->prescribed.q, s->prescribed.mask,
+                       &s->prescribed.motion.curve},
+        .contact    = s->contact,
+        .damping    = s->damping,
+        .n_ground   = s->ground.n,
+        .ground     = s->ground.point,
+        .works      = s->works,
+        .fail_alone = e->plan->failed_rows,
+        .has_guess  = e->plan->guess,
     };
     return describe_input(q, &s->input, &to->input) && describe_wrenches(q, &s->wrenches, to);
 }
@@ -132,7 +135,7 @@ void api_simulated_rows_start(api_simulated_rows *r, size_t first, size_t n)
         r->ode.ignored[l] = plan->failed_rows && api_failed_rows_has(plan->failed_rows, row * q->samples);
         gather(r, plan->state[API_Q], state->nq, l, state->y);
         gather(r, plan->state[API_QD], state->nv, l, dyn_ode_velocities(state, state->y));
-        if (r->ode.wrenches) gather(r, plan->wrenches, 9 * q->scene.n_wrenches, l, r->ode.wrenches);
+        if (q->scene.n_wrenches > 0) gather(r, plan->wrenches, 9 * q->scene.n_wrenches, l, r->ode.wrenches);
         if (r->ode.loops && plan->guess)
             gather(r, plan->guess, r->e->model->loops->n_passive_q, l, r->ode.closed_passive);
     }

@@ -15,8 +15,10 @@ typedef struct api_simulated_rows {
     api_ode_limits       *limits;    /* efforts of mimic joints; NULL: none is compared with a limit */
 } api_simulated_rows;
 
-/* Describes the simulations of a request. Returns false with a problem. */
-bool api_simulated_rows_describe(const api_evaluation *e, const api_simulation *s, dyn_simulation *to);
+/* Describes the simulations of a request, and sets their scene, which has the forces at contacts. Returns false with a
+ * problem. */
+bool api_simulated_rows_describe(const api_evaluation *e, const api_simulation *s, dyn_scene *scene,
+                                 dyn_simulation *to);
 
 /* Takes the arrays of `rows` from the request's pool. Returns false with a problem. */
 bool api_simulated_rows_open(api_evaluation *e, const api_simulation *s, const dyn_simulation *described,

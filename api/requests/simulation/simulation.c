@@ -139,8 +139,8 @@ api_simulation *api_simulation_read(api_query *q, const api_node *fields)
         !api_actuator_input_read(q, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->input) ||
         !api_wrench_signals_read(q, s->duration, s->duration, &s->wrenches) ||
         !api_joint_limits_list(q, &s->input, &s->limits) || !api_contact_read(q, fields, NULL, &s->contact) ||
-        !api_contact_read_damping(q, fields, NULL, s->contact, &s->damping) || !find_boundaries(q, s) ||
-        !check_steps(q, s))
+        !api_contact_read_damping(q, fields, NULL, s->contact, &s->damping) ||
+        !api_contact_points_read(q, fields, &s->ground) || !find_boundaries(q, s) || !check_steps(q, s))
         return NULL;
     q->samples = s->sampling.n;
     return s;
@@ -180,6 +180,6 @@ bool api_simulation_prepare(api_plan *plan, api_simulation *s)
     }
     if (plan->query->model->loops && !(plan->passive = api_take_lanes(plan, plan->query->model->loops->n_passive_q)))
         return false;
-    return api_actuator_input_load(plan->query, &s->input) && api_wrench_signals_load(plan->query, &s->wrenches) &&
-           api_prescribed_load(plan, &s->prescribed);
+    return api_contact_points_list(plan->query, &s->ground) && api_actuator_input_load(plan->query, &s->input) &&
+           api_wrench_signals_load(plan->query, &s->wrenches) && api_prescribed_load(plan, &s->prescribed);
 }

@@ -18,6 +18,7 @@
 #include "api/requests/motion/sampling.h"
 #include "api/requests/motion/wrench_signals.h"
 #include "dynamics/simulation/simulation.h"
+#include "contact_points.h"
 #include "integrator.h"
 
 typedef struct api_simulation {
@@ -31,13 +32,15 @@ typedef struct api_simulation {
     api_wrench_signals    wrenches;   /* wrenches that change with time */
     const dyn_contact    *contact;    /* held frames; NULL: none */
     double                damping;    /* of the contacts; 0: none */
+    api_contact_points    ground;     /* points that push against planes */
     api_joint_limits      limits;     /* joint limits to report */
     unsigned              works;      /* bit i: work entry i is integrated */
     size_t                n_boundaries;
     double               *boundaries; /* [n_boundaries] s, increasing, from 0 to the last sample */
     bool                 *is_break;   /* [n_boundaries] true: the input is not smooth at this boundary */
     /* Lanes of all states of the requested outputs; NULL: not requested. */
-    double *q, *qd, *qdd, *tau, *time, *steps, *work[DYN_WORKS], *error[2], *contact_wrenches, *contact_residual;
+    double *q, *qd, *qdd, *tau, *time, *steps, *work[DYN_WORKS], *error[2], *contact_wrenches, *contact_residual,
+        *contact_forces;
 } api_simulation;
 
 /* Reads and checks the fields of a simulation, and sets q->samples. Returns NULL with a problem. */

@@ -16,6 +16,7 @@ typedef struct run {
     api_simulated_rows   *rows;        /* [slots] one for each task that runs in parallel */
     api_evaluation       *evaluations; /* [slots] with the scene of a row (scene/row_scene.h) */
     dyn_simulation       *described;   /* [slots] */
+    dyn_scene            *scenes;      /* [slots] of `described` */
 } run;
 
 /* Returns the number of simulations side by side in lanes. */
@@ -84,6 +85,7 @@ static void put_sample(api_simulated_rows *r, size_t n, double time)
             scatter(r, r->ode.error[i], nv, l, state, s->error[i]);
         if (s->contact_wrenches)
             scatter(r, dyn_ode_contact_wrenches(r->ode.contact), 6 * s->contact->n, l, state, s->contact_wrenches);
+        if (s->contact_forces) scatter(r, r->ode.ground.forces, 3 * s->ground.n, l, state, s->contact_forces);
         if (s->contact_residual)
             scatter(r, dyn_ode_contact_residual(&r->ode), 6 * s->contact->n, l, state, s->contact_residual);
     }
@@ -180,13 +182,15 @@ static bool record_failures(api_simulated_rows *r, bool done, const api_problem 
     return true;
 }
 
-/* Sets the scene of the simulation of a row, if rows differ. Returns false with a problem. */
-static bool set_scene(api_evaluation *e, api_simulated_rows *r, size_t row, api_problem *problem)
+/* Sets the scene of the simulation of a row in a slot, if rows differ. Returns false with a problem. */
+static bool set_scene(const run *all, size_t slot, size_t row, api_problem *problem)
 {
-    e->problem = problem;
+    api_evaluation *e = &all->evaluations[slot];
+    e->problem        = problem;
     if (!e->own_query) return true;
     if (!api_row_scene_set(e, row * e->query->samples)) return false;
-    dyn_robot_ode_renew_scene(&r->ode);
+    api_contact_points_set_scene(e->query, &all->s->ground, &all->scenes[slot]);
+    dyn_robot_ode_renew_scene(&all->rows[slot].ode);
     return true;
 }
 
@@ -201,7 +205,7 @@ static bool simulate(void *arg, size_t slot, size_t task, api_problem *problem)
     const size_t width = side_by_side(all->e, all->s), first = task * width, left = plan->query->rows - first;
     const size_t n = left < width ? left : width;
     r->share       = api_row_share_take(plan, n);
-    if (!set_scene(&all->evaluations[slot], r, first, problem)) return false;
+    if (!set_scene(all, slot, first, problem)) return false;
     api_simulated_rows_start(r, first, n);
     const bool begins = dyn_robot_ode_may_continue(&r->ode),
                done   = begins ? integrate_all(r, reported) : api_ode_faults_check_all(r, reported);
@@ -216,7 +220,8 @@ static bool open_slot(run *all, size_t slot)
     api_simulated_rows   *rows       = &all->rows[slot];
     const dyn_integrator *integrator = all->s->integrator;
     *one                             = *all->e;
-    return api_row_scene_open(one) && api_simulated_rows_describe(one, all->s, &all->described[slot]) &&
+    return api_row_scene_open(one) &&
+           api_simulated_rows_describe(one, all->s, &all->scenes[slot], &all->described[slot]) &&
            api_simulated_rows_open(one, all->s, &all->described[slot], rows) &&
            (!integrator->bytes || api_pool_claim(one->query->pool, integrator->bytes(&rows->ode.state)));
 }
@@ -232,8 +237,9 @@ bool api_simulation_run(api_plan *plan, const api_simulation *s)
                               .s           = s,
                               .rows        = api_take(q->pool, slots * sizeof *r.rows),
                               .evaluations = api_take(q->pool, slots * sizeof *r.evaluations),
-                              .described   = api_take(q->pool, slots * sizeof *r.described)};
-    if (!r.rows || !r.evaluations || !r.described) return false;
+                              .described   = api_take(q->pool, slots * sizeof *r.described),
+                              .scenes      = api_take(q->pool, slots * sizeof *r.scenes)};
+    if (!r.rows || !r.evaluations || !r.described || !r.scenes) return false;
     for (size_t i = 0; i < slots; i++)
         if (!open_slot(&r, i)) return false;
     api_row_time_begin(plan, q->rows);

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+/* The operations that read held frames here, for messages. */
+static const char not_rolling[] = "an operation that differentiates accelerations";
+
 /* --- request ---------------------------------------------------------------------------------------------------- */
 
 bool api_held_read(api_query *q, const api_node *given, const api_place *up, api_held_ranges *ranges)
@@ -14,6 +17,7 @@ bool api_held_read(api_query *q, const api_node *given, const api_place *up, api
     if (!ranges->range) return false;
     *ranges->range = (api_held_range){.first = 0};
     if (!api_contact_read(q, given, up, &ranges->range->contact) ||
+        !api_contact_refuse_rolling(q, ranges->range->contact, up, not_rolling) ||
         !api_contact_read_damping(q, given, up, ranges->range->contact, &ranges->damping) ||
         !api_read_flag(q, api_node_get(given, "impact"), &at, &ranges->range->impact))
         return false;
@@ -97,7 +101,9 @@ bool api_phases_read(api_query *q, const api_node *given, const api_place *up, s
         size_t         steps = 0;
         api_place      entry = api_place_index(&at, i);
         if (!api_node_item(list, i, &item) || !api_check_keys(q, &item, &entry, fields, "a phase") ||
-            !read_steps(q, &item, &entry, nodes - node, &steps) || !api_contact_read(q, &item, &entry, &phase.contact))
+            !read_steps(q, &item, &entry, nodes - node, &steps) ||
+            !api_contact_read(q, &item, &entry, &phase.contact) ||
+            !api_contact_refuse_rolling(q, phase.contact, &entry, not_rolling))
             return false;
         append_phase(ranges, phase, node, steps);
         node += steps;

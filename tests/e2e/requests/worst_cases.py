@@ -181,6 +181,7 @@ def get(path, model=None, refused=None):
 
 
 HELD = [{"frame": f"l{i}", "axes": ["x", "y", "z"]} for i in range(20, 500, 40)]
+ROLLING = [{"frame": f"l{i}", "rolling": {"radius": 0.1, "normal": [i % 3, 1, i % 7]}} for i in range(20, 500, 40)]
 SOFT_CONTROL = {"controller": "computed_torque", "kp": 10, "kd": 1, "reference": {"values": [[0] * 6, [0.1] * 6]}}
 PUMA = {"q": [-0.387845, -0.080675, -0.227831, 0.462382, -0.227831, -0.30827], "samples": 3, "input": SOFT_CONTROL}
 EVERYTHING = {"inverse-dynamics": {}, "forward-dynamics": {}, "bias": {}, "energy": {}}
@@ -212,6 +213,7 @@ ROWS = [
     ask("forward-dynamics", "loaded", 500, "friction by load", **motion("loaded", "qd", "tau")),
     ask("forward-dynamics", "rubbing", 200, "sticking", friction_at_rest="stick", **motion("rubbing", "tau")),
     ask("forward-dynamics", "chain", 500, "held frames", held=HELD, contact_damping=0.01, **motion("chain", "tau")),
+    ask("forward-dynamics", "chain", 500, "rolling frames", held=ROLLING, contact_damping=0.01, **motion("chain", "tau")),
     ask("forward-dynamics", "five_bars", 1000, value="0.3", **motion("five_bars", "tau", value=0)),
     ask("impact", "chain", 500, held=HELD, **motion("chain", "qd")),
     ask("mass-matrix", "chain", 25, outputs=["inverse"]),
@@ -285,6 +287,9 @@ ROWS = [
         "controller": "computed_torque", "kp": 100, "kd": 20, "ki": 1, "period": 1e-3, "delay": 5e-3, "reference": [0] * 6}),
     ask("simulate", "puma560", 0, "creeping", duration=50, tolerance=1e-5, **PUMA),
     ask("simulate", "puma560", 0, "creeping and stiff", duration=50, tolerance=1e-5, stiff=True, **PUMA),
+    ask("simulate", "chain", 1, "contacts", duration=900, step=1e-3, samples=2, contacts=[
+        {"frame": f"l{i}", "stiffness": 1, "friction_coefficient": 0.5, "plane": {"normal": [0, 0, -1]}} for i in range(440, 504)]),
+    ask("simulate", "chain", 1, "rolling", duration=900, step=1e-3, samples=2, held=ROLLING),
     ask("simulate", "five_bars", 1, "loops", value="0.3", duration=900, step=1e-3, samples=2),
     ask("ground-reaction", "floating", 0, texts={"q": batch(2000, MOST + 1, "0.5")}, normalise=True,
         feet=[{"frame": "l400"}, {"frame": "l500"}], **motion("floating", "qd", "qdd")),

@@ -68,7 +68,8 @@ class ForwardDynamicsAnswer(Answer):
     # tau[0:6], a floating joint's its six.
     joint_wrenches: Array
     # held × 6: force and torque by the environment on the link, about the frame's origin, in the axes in which the frame is
-    # held; 0 along those in which it is not.
+    # held; 0 along those in which it is not. Of a rolling frame the force at the contact point and its moment about the frame's
+    # origin, in world axes.
     contact_wrenches: Array
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
     # qd_tree = G qd, and the wrenches in the loops.
@@ -887,6 +888,8 @@ class SimulateAnswer(Answer):
     contact_wrenches: Array
     # N × held × 6, as of forward-dynamics.
     contact_residual: Array
+    # N × contacts × 3: N, by the planes on the robot, in world axes. Only with `contacts`.
+    contact_forces: Array
     # Limits of joints that were exceeded, in the order of joints; of a batch one list for each simulation.
     limits: Union[list[ExceededLimit], list[list[ExceededLimit]]]
     # The least margin of each limit during the simulation, in the order of joints; of a batch one list for each simulation.

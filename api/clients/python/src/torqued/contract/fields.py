@@ -16,21 +16,22 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "ModelFieldsAttachedBodiesItem", "Inertia", "PublishedLoop", "ModelFieldsReference", "ModelFieldsTree",
            "ModelFieldsConfigurationsItem", "PublishedMotor", "ModelFieldsTransmissionsItem",
            "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready", "ProblemMeaning", "Payload",
-           "InertiaGiven", "PayloadInertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full", "RowError", "Held",
-           "KinematicsPointsItem", "Pose", "WrenchWithRates", "Directions", "ForwardDirections", "Phase", "RolloutCost",
-           "Feedback", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound",
-           "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem",
-           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin",
-           "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane",
-           "InverseKinematicsTasksItem", "InverseKinematicsTasksItemGiven", "JointAtLimit",
-           "DifferentialInverseKinematicsTasksItem", "DifferentialInverseKinematicsTasksItemGiven", "ForceTorqueSensor",
-           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "PathTimingJointLimits", "Evaluations",
-           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
-           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
-           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
-           "EvaluationsDirectional", "EvaluationsForwardDirectional", "EvaluationsHessian", "EvaluationsForwardHessian",
-           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
-           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath", "EvaluationsSensors"]
+           "InertiaGiven", "PayloadInertia", "Wrench", "Platform", "HeldContact", "HeldContactRolling", "UnitWarning", "Full",
+           "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Directions", "ForwardDirections", "Phase",
+           "RolloutCost", "Feedback", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters",
+           "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit",
+           "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime",
+           "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ContactPoint",
+           "ContactPointPlane", "ExceededLimit", "Plane", "InverseKinematicsTasksItem", "InverseKinematicsTasksItemGiven",
+           "JointAtLimit", "DifferentialInverseKinematicsTasksItem", "DifferentialInverseKinematicsTasksItemGiven",
+           "ForceTorqueSensor", "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem",
+           "PathTimingJointLimits", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
+           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
+           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient",
+           "EvaluationsForwardGradient", "EvaluationsDirectional", "EvaluationsForwardDirectional", "EvaluationsHessian",
+           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
+           "EvaluationsPath", "EvaluationsSensors"]
 
 
 class Service(TypedDict):
@@ -457,10 +458,17 @@ class HeldContact(_HeldContactNeeded, total=False):
     # The axes of these directions. Those of the frame rotate with it: the components of its velocity in them are kept, as those
     # of a skate across its edge.
     reference: Literal['world', 'frame']
+    # The frame is the centre of a sphere or a disc that rolls on a plane without slip: the material point that touches the
+    # plane is held along all three directions. Without `axle` it is a sphere, whose point is -radius × normal from the origin;
+    # with `axle` a thin disc about this axis through the origin, whose point is the lowest of its rim, -radius e / |e| with e =
+    # n - (n·a) a. A disc that lies flat has no lowest point (422 `result-not-finite`). Only in forward-dynamics,
+    # inverse-dynamics, impact and simulate, and without `axes` and `reference`.
+    rolling: HeldContactRolling
     # The weight of the squared efforts along all axes, or one for each entry of `axes`.
     weight: npt.ArrayLike
     # The direction out of the ground, of any length, in the axes of `reference`; default [0, 0, 1]. It is needed only where
-    # another limit is given, or to say that the ground does not pull. The frame must be held along a part of it.
+    # another limit is given, or to say that the ground does not pull. The frame must be held along a part of it. Not with
+    # `rolling`, which has its own normal, nor a sole or torsional friction: limits then bound the force at the contact point.
     normal: npt.ArrayLike
     # N. With any limit or a normal the force along the normal is at least this.
     least_normal_force: float
@@ -475,6 +483,24 @@ class HeldContact(_HeldContactNeeded, total=False):
     # m: the corners, in order, of the convex polygon that the foot has on the ground, in the axes of the frame, in a plane
     # across the normal. The centre of pressure is kept inside. Only with reference "frame".
     sole: npt.ArrayLike
+
+
+class _HeldContactRollingNeeded(TypedDict):
+    # m.
+    radius: float
+
+
+class HeldContactRolling(_HeldContactRollingNeeded, total=False):
+    """The frame is the centre of a sphere or a disc that rolls on a plane without slip: the material point that touches the plane
+    is held along all three directions. Without `axle` it is a sphere, whose point is -radius × normal from the origin; with
+    `axle` a thin disc about this axis through the origin, whose point is the lowest of its rim, -radius e / |e| with e = n -
+    (n·a) a. A disc that lies flat has no lowest point (422 `result-not-finite`). Only in forward-dynamics, inverse-dynamics,
+    impact and simulate, and without `axes` and `reference`."""
+
+    # Axis of a disc, of any length, in the axes of the frame. Missing: a sphere.
+    axle: npt.ArrayLike
+    # Normal of the plane out of the ground, of any length, in world axes; default [0, 0, 1].
+    normal: npt.ArrayLike
 
 
 class UnitWarning(TypedDict):
@@ -535,6 +561,12 @@ class Held(_HeldNeeded, total=False):
     # The axes of these directions. Those of the frame rotate with it: the components of its velocity in them are kept, as those
     # of a skate across its edge.
     reference: Literal['world', 'frame']
+    # The frame is the centre of a sphere or a disc that rolls on a plane without slip: the material point that touches the
+    # plane is held along all three directions. Without `axle` it is a sphere, whose point is -radius × normal from the origin;
+    # with `axle` a thin disc about this axis through the origin, whose point is the lowest of its rim, -radius e / |e| with e =
+    # n - (n·a) a. A disc that lies flat has no lowest point (422 `result-not-finite`). Only in forward-dynamics,
+    # inverse-dynamics, impact and simulate, and without `axes` and `reference`.
+    rolling: HeldContactRolling
 
 
 class KinematicsPointsItem(TypedDict, total=False):
@@ -715,7 +747,8 @@ class _IdentifyPayloadNeeded(TypedDict):
     # kg.
     mass: float
     com: Array
-    # kg, standard deviation of the mass; null where the rows do not show it alone.
+    # kg, standard deviation of the mass; null where the rows do not show it alone, or where no real body has the mass that they
+    # show and this one is more than two deviations off: look at `fit`, and at signs and units of the torques.
     mass_deviation: Union[float, Any]
 
 
@@ -886,6 +919,37 @@ class Prescribed(TypedDict):
     coordinates: Sequence[str]
     # Their positions, in this order.
     motion: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
+
+
+class _ContactPointNeeded(TypedDict):
+    # A link or frame of the model.
+    frame: str
+    # N/m.
+    stiffness: float
+
+
+class ContactPoint(_ContactPointNeeded, total=False):
+    """A point of the robot that a plane pushes out while the point is below the plane."""
+
+    # m: the point in the axes of the frame, default its origin.
+    position: npt.ArrayLike
+    # The plane, in world axes; default z = 0.
+    plane: ContactPointPlane
+    # s/m: 0, no energy is lost.
+    dissipation: float
+    # Greatest tangential force divided by the normal force.
+    friction_coefficient: float
+    # m/s along the plane below which friction is viscous.
+    slip_velocity: float
+
+
+class ContactPointPlane(TypedDict, total=False):
+    """The plane, in world axes; default z = 0."""
+
+    # m: a point of the plane, default the world's origin.
+    point: npt.ArrayLike
+    # Its normal out of the ground, of any length; default [0, 0, 1].
+    normal: npt.ArrayLike
 
 
 class ExceededLimit(TypedDict):

@@ -159,30 +159,34 @@ class Operations:
         with J the rows of their Jacobians, M qdd + C qd + g + … = tau + Σ JᵀW + Jᵀl and J qdd + J̇ qd = 0. `contact_wrenches`
         are the wrenches that hold them; `joint_wrenches` include their effect. Contacts may depend on each other (four feet,
         two hands on one object): qdd is the same however the load is shared, and the wrenches are those with the least sum of
-        squares (N and N m alike). Contacts push and pull; the caller checks whether the ground could pull. One rule decides in
-        all operations with `held` which axes depend on others, and whether they contradict each other. An axis depends on the
-        axes before it if J M⁻¹ Jᵀ, eliminated in their order, leaves at most 1e-12 of its diagonal entry. Its acceleration then
-        follows from theirs. If it does not vanish with theirs, no accelerations keep the velocities: the 422
-        contradictory-contacts, which names the frames. Up to 1e-8 of the size of the accelerations at the frames counts as
-        zero. This size is the sum of those by gravity (at least 9.80665 m/s²; for rotations divided by the reach, the sum of
-        the distances between the joints up to the frame), by the velocities, and of |J| |qdd| without contacts, in the units of
-        the axis. So velocities of rounding size count as rest. An axis along which the frame moves by less than 1e-8 of the
-        reach is held for nothing. Measured velocities of feet that depend on each other are never exactly compatible.
-        `contact_damping` δ > 0 gives the accelerations for any velocities: it solves (J M⁻¹ Jᵀ + δ 1) l = -(J qdd₀ + J̇ qd),
-        once, with the accelerations qdd₀ without contacts. Along the held axes J qdd + J̇ qd = -δ l remains: the output
-        `contact_residual`, then among the outputs by default. The unit of δ is 1/kg along x, y, z and 1/(kg m²) about rx, ry,
-        rz; one number is used for both. Joints at rest. Coulomb friction has the sign of the velocity, and is zero where the
-        velocity is zero: by default a joint that is exactly at rest accelerates as if it had no Coulomb friction. With
-        `"friction_at_rest": "stick"` static friction holds each joint with sharp Coulomb friction (without `coulomb_velocity`)
-        that is at rest, qd = 0, as long as this needs at most `coulomb`, or `breakaway` if given, plus load |T| where friction
-        depends on the load: its qdd is exactly 0. A joint that cannot be held starts to move against its full friction. Motors
-        of coupled `transmissions` stick in the same way while their rate is 0, and passive joints of loops while the whole
-        mechanism is at rest. Which joints stick is one problem for all of them and the `held` frames (Coulomb's law is the
-        optimality condition of a bounded least-squares problem); qdd is unique, and simulations start with it; simulate names
-        the joints that do not stick there. Several joints and held frames can hold the same motion, as in a robot that stands
-        on four feet: then the friction is the one with the least sum of squares of friction / (sum of the limits of both
-        directions), and the wrenches are those with the least sum of squares beside it. `friction` is then among the outputs by
-        default. `"friction": false` beside it is a 422.
+        squares (N and N m alike). Contacts push and pull; the caller checks whether the ground could pull. Wheels, skates and
+        balls. A frame held along one of its own axes (`"reference": "frame"`) is a skate or the edge of a knife; two of them
+        make a car. A frame with `rolling` is the centre of a sphere or a disc that rolls on a plane without slip: J has the
+        rows of the material point that touches the plane, and J̇ qd the motion of this point through the material. Its wrench
+        is the force at this point, given about the frame's origin like all wrenches. One rule decides in all operations with
+        `held` which axes depend on others, and whether they contradict each other. An axis depends on the axes before it if J
+        M⁻¹ Jᵀ, eliminated in their order, leaves at most 1e-12 of its diagonal entry. Its acceleration then follows from
+        theirs. If it does not vanish with theirs, no accelerations keep the velocities: the 422 contradictory-contacts, which
+        names the frames. Up to 1e-8 of the size of the accelerations at the frames counts as zero. This size is the sum of
+        those by gravity (at least 9.80665 m/s²; for rotations divided by the reach, the sum of the distances between the joints
+        up to the frame), by the velocities, and of |J| |qdd| without contacts, in the units of the axis. So velocities of
+        rounding size count as rest. An axis along which the frame moves by less than 1e-8 of the reach is held for nothing.
+        Measured velocities of feet that depend on each other are never exactly compatible. `contact_damping` δ > 0 gives the
+        accelerations for any velocities: it solves (J M⁻¹ Jᵀ + δ 1) l = -(J qdd₀ + J̇ qd), once, with the accelerations qdd₀
+        without contacts. Along the held axes J qdd + J̇ qd = -δ l remains: the output `contact_residual`, then among the
+        outputs by default. The unit of δ is 1/kg along x, y, z and 1/(kg m²) about rx, ry, rz; one number is used for both.
+        Joints at rest. Coulomb friction has the sign of the velocity, and is zero where the velocity is zero: by default a
+        joint that is exactly at rest accelerates as if it had no Coulomb friction. With `"friction_at_rest": "stick"` static
+        friction holds each joint with sharp Coulomb friction (without `coulomb_velocity`) that is at rest, qd = 0, as long as
+        this needs at most `coulomb`, or `breakaway` if given, plus load |T| where friction depends on the load: its qdd is
+        exactly 0. A joint that cannot be held starts to move against its full friction. Motors of coupled `transmissions` stick
+        in the same way while their rate is 0, and passive joints of loops while the whole mechanism is at rest. Which joints
+        stick is one problem for all of them and the `held` frames (Coulomb's law is the optimality condition of a bounded
+        least-squares problem); qdd is unique, and simulations start with it; simulate names the joints that do not stick there.
+        Several joints and held frames can hold the same motion, as in a robot that stands on four feet: then the friction is
+        the one with the least sum of squares of friction / (sum of the limits of both directions), and the wrenches are those
+        with the least sum of squares beside it. `friction` is then among the outputs by default. `"friction": false` beside it
+        is a 422.
 
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
@@ -2175,11 +2179,11 @@ class Operations:
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            contacts: Optional[Sequence[ContactPoint]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential', 'actuator_work',
             'friction_work', 'wrench_work', 'position_error', 'velocity_error', 'steps', 'contact_wrenches', 'limits',
-            'least_margins', 'motor_tau', 'contact_residual']]] = None,
+            'least_margins', 'motor_tau', 'contact_residual', 'contact_forces']]] = None,
             timeout: Optional[float] = None,
     ) -> SimulateAnswer:
         """Motions under given torques or under a controller.
@@ -2265,13 +2269,23 @@ class Operations:
         them, which do no work. At the start they must be at rest along their axes (otherwise a 422: use impact first). After
         every step positions, then velocities, are corrected by the least change in the metric of the mass matrix, so that
         nothing drifts: along axes of the world, along all three axes of any frame, and for a complete orientation. A frame held
-        along one or two of its own axes, or about one or two, keeps its velocity only, as wheels and skates do. With
-        `contact_damping` the accelerations are those of forward-dynamics, and nothing is corrected after a step: the frames may
-        start with velocities along the held axes and drift along them, and their wrenches do work. `tau` is the driving torque
-        just after the sample. `actuator_work`, `friction_work` (of joint friction and dampers, never positive) and
-        `wrench_work` are the work done on the robot since the start: kinetic + potential = their sum at time 0 + the three.
-        With `contact_damping` the work of the contact wrenches, which is not listed, adds to them. Errors are the reference
-        minus the motion. It is not available in evaluate.
+        along one or two of its own axes, or about one or two, keeps its velocity only, as skates do. A rolling frame keeps the
+        velocity of its contact point and the height of this point above its plane. With `contact_damping` the accelerations are
+        those of forward-dynamics, and nothing is corrected after a step: the frames may start with velocities along the held
+        axes and drift along them, and their wrenches do work. `contacts` are points of the robot that planes push out. With the
+        depth d ≥ 0 of a point below its plane and its velocity v, the plane pushes by N = max(0, stiffness × d (1 - dissipation
+        × n·v)) along its normal n (Hunt & Crossley), and rubs by friction_coefficient × N against the velocity along the plane,
+        v_t, times |v_t| / √(|v_t|² + slip_velocity²). The normal force is continuous at touch and never pulls; an impact at the
+        speed u ends at e u, with dissipation × u (1 + e) = ln((1 + dissipation × u) / (1 - dissipation × e u)) where no other
+        force acts. Below the slip velocity a point creeps: a block on a slope with tangent t moves by slip_velocity × t /
+        √(friction_coefficient² - t²). Contacts are compliant only: there are no rigid impacts, no events, no shapes and no
+        contacts between bodies; a corner of a box is a point. A contact lasts about π √(mass / stiffness): fixed steps must be
+        well below. Steps with a tolerance shrink while it lasts, and are at most half of √(mass of the robot / largest
+        stiffness); a touch shorter than a step may be missed. `wrench_work` has the work of the contacts too. `contact_forces`
+        are the forces at the samples. `tau` is the driving torque just after the sample. `actuator_work`, `friction_work` (of
+        joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since the start: kinetic +
+        potential = their sum at time 0 + the three. With `contact_damping` the work of the contact wrenches, which is not
+        listed, adds to them. Errors are the reference minus the motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.
@@ -2311,6 +2325,8 @@ class Operations:
         among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
         without `held` no frame is held.
         contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
+        contacts: Points that planes push out. An empty list counts as no `contacts`; else contact_forces are among the default
+        outputs.
         locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
         joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
         fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose
@@ -2335,8 +2351,8 @@ class Operations:
         return self._evaluate("simulate", SimulateAnswer, {"q": q, "duration": duration, "qd": qd, "step": step, "tolerance":
             tolerance, "stiff": stiff, "integrator": integrator, "input": input, "prescribed": prescribed, "samples": samples,
             "times": times, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction":
-            friction, "joints": joints, "guess": guess, "held": held, "contact_damping": contact_damping, "locked": locked,
-            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            friction, "joints": joints, "guess": guess, "held": held, "contact_damping": contact_damping, "contacts": contacts,
+            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def ground_reaction(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
