@@ -275,21 +275,6 @@ static void pairs_of_effort(const hessian_pass *p, twist S)
         pairs_of_body(p, (size_t)j, &V, false);
 }
 
-/* Adds the second derivatives of springs and dampers of joints with one coordinate, which are polynomials. */
-static void spring_curvatures(const dyn_scene *scene, const block_state *x, const lane *multipliers, const results *out)
-{
-    const dyn_model *m = scene->model;
-    for (size_t i = m->floating; (scene->terms & DYN_SPRINGS) && i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        if (!b->joint.has_polynomial_spring) continue;
-        const spring_slopes c    = joint_spring_curvatures(b, x->q, x->qd);
-        const size_t        e    = (size_t)b->joint.v * (size_t)(m->nv + 1);
-        const double        cube = b->joint.ratio * b->joint.ratio * b->joint.ratio;
-        if (out->q_q) out->q_q[e] += cube * multipliers[b->joint.v] * c.by_s;
-        if (out->qd_qd) out->qd_qd[e] += cube * multipliers[b->joint.v] * c.by_sd;
-    }
-}
-
 /* Adds the second derivatives of friction: smooth friction and Stribeck friction have them. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *multipliers, lane *qd_qd)
 {
@@ -306,8 +291,7 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *mu
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes motions and forces of single bodies. The joint transforms are set. Not inlined: the pairs need the
- * registers.
+/* Computes motions and forces of single bodies. The joint transforms are set. Not inlined: pairs need the registers.
  */
 LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const block_state *x)
 {
@@ -338,8 +322,8 @@ static void contract(const dyn_scene *scene, hessian_pass *pass, const block_sta
     virtual_motions(scene->model, multipliers, ws->body, ws->dof, ws->virtual_motion, ws->phi);
     if (pass->world_fixed) virtual_externals(scene, x->wrenches, ws->body, ws->virtual_motion);
     pairs(pass);
-    spring_curvatures(scene, x, multipliers, pass->out);
     passive_terms(scene, x->qd, multipliers, pass->out->qd_qd);
+    springs_add_curvatures(scene, x->q, x->qd, multipliers, pass->out->q_q, pass->out->qd_qd);
     free_add_curvatures(scene, x->q, multipliers, pass->out->q_q, pass->out->qd_qd);
 }
 
@@ -371,8 +355,8 @@ static void put_tensors(const dyn_scene *scene, hessian_pass *pass, const block_
         out = results_from(first, v * n);
         clear(pass->ws->unit, nv);
         pass->ws->unit[v] = lane_of(1);
-        spring_curvatures(scene, x, pass->ws->unit, &out);
         passive_terms(scene, x->qd, pass->ws->unit, out.qd_qd);
+        springs_add_curvatures(scene, x->q, x->qd, pass->ws->unit, out.q_q, out.qd_qd);
         free_add_curvatures(scene, x->q, pass->ws->unit, out.q_q, out.qd_qd);
     }
 }

@@ -68,6 +68,23 @@ LANE_INLINE spring_slopes joint_spring_curvatures(const dyn_body *b, const lane 
     return (spring_slopes){add_mul(lane_of(2 * k->stiffness2), 6 * k->stiffness3, x),
                            add_mul(2 * k->damping2 * lane_sign(v), 6 * k->damping3, v)};
 }
+/* Adds the second derivatives of u . spring effort with the multipliers u, which polynomials alone have, to nv x nv
+ * matrices. NULL: not wanted. */
+static inline void springs_add_curvatures(const dyn_scene *scene, const lane *q, const lane *qd,
+                                          const lane *multipliers, lane *q_q, lane *qd_qd)
+{
+    const dyn_model *m = scene->model;
+    for (size_t i = m->floating; (scene->terms & DYN_SPRINGS) && i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (!b->joint.has_polynomial_spring) continue;
+        const spring_slopes c    = joint_spring_curvatures(b, q, qd);
+        const size_t        e    = (size_t)b->joint.v * (size_t)(m->nv + 1);
+        const double        cube = b->joint.ratio * b->joint.ratio * b->joint.ratio;
+        if (q_q) q_q[e] += cube * multipliers[b->joint.v] * c.by_s;
+        if (qd_qd) qd_qd[e] += cube * multipliers[b->joint.v] * c.by_sd;
+    }
+}
+
 /* Friction and spring effort at the joint, as far as the scene's terms include them. */
 LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q, const lane *qd)
 {
