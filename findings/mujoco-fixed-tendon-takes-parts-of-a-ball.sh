@@ -1,6 +1,6 @@
 #!/bin/bash
 # MJCF: the joints of a <fixed> tendon are scalar, says the documentation: its length is a sum of coefficients times joint positions. A ball
-# or a free joint is taken without a word all the same. Its position is then the first number of the joint in qpos: w of the quaternion of a
+# or a free joint is taken without a word all the same. The position counted is then the first number of the joint in qpos: w of the quaternion of a
 # ball, x of a free joint; its rate is the first one in qvel: the angular velocity about the body's x. The length of a tendon over a ball
 # at rest is its coefficient, and the rate is not the derivative of the length: a spring there neither pulls towards a position nor keeps
 # energy.

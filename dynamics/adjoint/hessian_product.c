@@ -12,11 +12,9 @@
  *
  *     A_p += R A,   N_p += R N + p x R A + dp x R A,
  *     W_p += R W + (w_p x p + p') x R A + (dw_p x p + w_p x dp + dp') x R A,   with the rates d_ of A, N, W
- *
  * where the last terms of both have A itself. dp is zero, e z, or R e of a joint with a quaternion. The derivatives by
- * joints of one coordinate are bilinear in the motion and the sums. The derivatives by joints with a quaternion are the
- * expressions of virtual_power.h with the rule for products. Friction that depends on the load: load_hessian_product.c.
- */
+ * joints of one coordinate are bilinear in motion and sums, those by joints with a quaternion the
+ * expressions of virtual_power.h with the rule for products; load_hessian_product.c has friction by the load. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/hessian_product.h"
 #include "dynamics/joint/load_friction.h"

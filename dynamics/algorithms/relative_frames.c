@@ -1,6 +1,6 @@
-/* relative_frames.c - computes the relative motion of pairs of frames: the pose of frame b relative to frame a, its Jacobian,
- * and the first two time derivatives of the Jacobian. The constraints of closed loops are built from these: the joint
- * that closes a loop prevents some of the six directions of motion (Khalil 2010, 2.2).
+/* relative_frames.c - computes the relative motion of pairs of frames: the pose of frame b relative to frame a, its
+ * Jacobian, and the first two time derivatives of the Jacobian. The constraints of closed loops are built from these:
+ * the joint that closes a loop prevents some of the six directions of motion (Khalil 2010, 2.2).
  *
  * With y = R_a^T (p_b - p_a) and w_rel = R_a^T (w_b - w_a), in the axes of a,
  *

@@ -1,4 +1,4 @@
-/* relative_frames.c - evaluates closure equations: the poses of all pairs of frames, the loop error and its Jacobian
+/* closure.c - evaluates closure equations: the poses of all pairs of frames, the loop error and its Jacobian
  * (closure.h). */
 #include "closure.h"
 #include <math.h>

@@ -17,9 +17,10 @@
  *
  * The constraint forces lambda are the solution of J_p^T lambda = tau_tree (passive rows) of least norm.
  *
- * Order of calls: build the mechanism (loops_build.h) and find its reference (dynamics/loop_reference/reference.h); open a
- * workspace; for each block of states call dyn_loop_close, then any kernels with `blocks` 1 at that position. Threads
- * share the mechanism and have a workspace each. The model of every scene is the tree, or the tree with payloads.
+ * Order of calls: build the mechanism (loops_build.h) and find its reference (dynamics/loop_reference/reference.h);
+ * open a workspace; for each block of states call dyn_loop_close, then any kernels with `blocks` 1 at that position.
+ * Threads share the mechanism and have a workspace each. The model of every scene is the tree, or the tree with
+ * payloads.
  *
  * These kernels take a dyn_loop_workspace in place of the workspace of dynamics.h. It stores one block of states. The
  * kernels use the stored position and ignore their q. nq and nv in the sizes of dynamics.h are those of the mechanism,

@@ -1,8 +1,8 @@
 /* loops_build.h - builds the loops of a mechanism (loops.h) from a tree and the joints that close it.
  *
  * Order of calls: dyn_model_build gives the tree, with all loops cut; dyn_loops_build the loops; dyn_mechanism_of
- * (mechanism.h) the mechanism; dyn_loop_find_reference (dynamics/loop_reference/reference.h) the position at which all paths
- * start. Then the mechanism is ready for loop_kernels.h, and threads may share it. */
+ * (mechanism.h) the mechanism; dyn_loop_find_reference (dynamics/loop_reference/reference.h) the position at which all
+ * paths start. Then the mechanism is ready for loop_kernels.h, and threads may share it. */
 #pragma once
 #include "dynamics/memory/memory.h"
 #include "loops.h"

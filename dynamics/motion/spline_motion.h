@@ -4,7 +4,8 @@
  *
  *     x(t) = sum_k B_k(f) c_k, d^r x / dt^r = sum_k b_rk c_k, b_rk = B_k^(r)(f) / T^r.
  *
- * x are the positions q, unless the mechanism has joints with a quaternion (dynamics/trajectory_gradients/coordinate_change.h). */
+ * x are the positions q, unless the mechanism has joints with a quaternion
+ * (dynamics/trajectory_gradients/coordinate_change.h). */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "dynamics/loops/mechanism.h"

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define LARGEST 1e100 /* m, rad, J and their rates: larger values would overflow when squared */
-
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
 /* Records faults of lanes in which one of n values exceeds `most`. */

@@ -1,6 +1,5 @@
-/* test_hessian.c - compares second derivatives of inverse and forward dynamics with the complex step of the first
- * derivatives, direction by direction, and Hessian-vector products with that of gradients and with products of the
- * matrices. */
+/* test_hessian.c - compares second derivatives of inverse and forward dynamics with the complex step of first ones,
+ * direction by direction, and Hessian-vector products with that of gradients and with products of the matrices. */
 #include "tests/dynamics/support/check.h"
 #include "tests/dynamics/support/complex_step.h"
 #include "tests/dynamics/support/rows.h"

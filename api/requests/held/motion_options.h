@@ -26,8 +26,8 @@ static inline const api_motion_options *api_motion_options_of(const api_selectio
 /* Returns the held frames; NULL: none. */
 static inline const dyn_contact *api_motion_contact_of(const api_selection *selected)
 {
-    const api_held_efforts *held = api_motion_options_of(selected)->held;
-    return held ? held->choice.contact : NULL;
+    const api_held_efforts *efforts = api_motion_options_of(selected)->held;
+    return efforts ? efforts->choice.contact : NULL;
 }
 
 /* Checks, when all fields are read, that tau is used, and prepares the held frames. False with a problem. */

@@ -19,7 +19,7 @@ enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL, 
 /* The operation's options. */
 typedef struct forward_options {
     const dyn_contact         *contact;  /* "held"; NULL: no held frames */
-    double                     damping;  /* of the contacts; 0: none */
+    double                     damping;  /* contact damping; 0: none */
     const api_static_friction *sticking; /* joints that may stick; NULL: none */
     const dyn_wrench_site     *sites;    /* sites of the request's wrenches, then of the contacts; NULL: not needed */
 } forward_options;

@@ -1,4 +1,5 @@
-/* path_limits.h - read the limits of a path's timing, and write them as rows in the derivatives of s (dynamics/path_timing).
+/* path_limits.h - read the limits of a path's timing, and write them as rows in the derivatives of s
+ * (dynamics/path_timing).
  *
  * The limits are those of the model, of the kinds that the request lists. "joint_limits" replaces them, for each kind
  * that it names, by one limit for each coordinate. */

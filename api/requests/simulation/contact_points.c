@@ -7,7 +7,7 @@
 
 enum { MOST_POINTS = 64 };
 
-#define MOST_NUMBER   1e12 /* of stiffness and the other figures, in SI units */
+#define MOST_NUMBER   1e12 /* largest stiffness or other figure, in SI units */
 #define SLIP_VELOCITY 1e-3 /* m/s: the default */
 
 /* A point and the place of its members. */

@@ -15,7 +15,7 @@ typedef struct api_contact_points {
                                 api_contact_points_list */
 } api_contact_points;
 
-/* Reads the field. Without it n is 0. Returns false with a problem. */
+/* Reads the field; n is 0 where there is none. Returns false with a problem. */
 bool api_contact_points_read(api_query *q, const api_node *options, api_contact_points *points);
 
 /* Lists the sites, when the wrenches of the request are read. Returns false if memory is refused. */

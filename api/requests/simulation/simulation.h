@@ -31,7 +31,7 @@ typedef struct api_simulation {
     api_prescribed_motion prescribed; /* coordinates that follow a given motion */
     api_wrench_signals    wrenches;   /* wrenches that change with time */
     const dyn_contact    *contact;    /* held frames; NULL: none */
-    double                damping;    /* of the contacts; 0: none */
+    double                damping;    /* contact damping; 0: none */
     api_contact_points    ground;     /* points that push against planes */
     api_joint_limits      limits;     /* joint limits to report */
     unsigned              works;      /* bit i: work entry i is integrated */

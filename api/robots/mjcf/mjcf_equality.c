@@ -295,9 +295,9 @@ static bool read_loop(api_mjcf *m, const xmlNode *element, bool weld)
         const api_mjcf_body *mocap = mocap_of(m, loop->body[side]);
         if (mocap) return report_mocap(m, element, mocap);
     }
-    bool held;
-    if (!api_mjcf_hold_free_body(m, loop, &held)) return false;
-    return held || mark_passive(m, loop);
+    bool done;
+    if (!api_mjcf_hold_free_body(m, loop, &done)) return false;
+    return done || mark_passive(m, loop);
 }
 
 /* --- the section -------------------------------------------------------------------------------------------------- */

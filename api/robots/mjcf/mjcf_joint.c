@@ -75,7 +75,7 @@ typedef struct passive_forces {
 
 /* Reads the higher powers, which `springdamper` leaves as they are. A spring of a tendon has another rest than that of
  * the joint: their sum is no polynomial of one displacement. */
-static bool read_polynomials(api_mjcf *m, const api_mjcf_joint *joint, passive_forces *f)
+static bool read_mjcf_polynomials(api_mjcf *m, const api_mjcf_joint *joint, passive_forces *f)
 {
     double     k[3], d[3];
     const bool tendons = joint->tendon_stiffness != 0;
@@ -99,7 +99,7 @@ static bool read_forces(api_mjcf *m, const api_mjcf_joint *joint, passive_forces
     if (several ? !api_mjcf_coefficients(m, &joint->item, "stiffness", k) ||
                       !api_mjcf_coefficients(m, &joint->item, "damping", d)
                 : !api_mjcf_polynomial(m, &joint->item, "stiffness", k) ||
-                      !api_mjcf_polynomial(m, &joint->item, "damping", d) || !read_polynomials(m, joint, f))
+                      !api_mjcf_polynomial(m, &joint->item, "damping", d) || !read_mjcf_polynomials(m, joint, f))
         return false;
     f->stiffness = k[0];
     f->damping   = d[0];

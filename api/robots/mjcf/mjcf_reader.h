@@ -344,9 +344,9 @@ bool api_mjcf_names_generated(const api_mjcf *m, const xmlNode *element);
 bool api_mjcf_read_equalities(api_mjcf *m);
 /* Pose of a body in the world at the reference position. `body` -1: the world. */
 dyn_pose api_mjcf_pose_of(const api_mjcf *m, int body);
-/* Replaces the free joint of a body that a loop holds to the world, by a fixed or a ball joint; *held: it has done so,
+/* Replaces the free joint of a body that a loop holds to the world, by a fixed or a ball joint; *done: it has done so,
  * and no loop is left. */
-bool api_mjcf_hold_free_body(api_mjcf *m, const api_mjcf_loop *loop, bool *held);
+bool api_mjcf_hold_free_body(api_mjcf *m, const api_mjcf_loop *loop, bool *done);
 /* Writes <keyframe> to the document: the positions of its keys are configurations. `base`: the body that is the
  * floating base, or NULL. */
 bool api_mjcf_write_keyframes(api_mjcf *m, const api_mjcf_body *base);

@@ -202,7 +202,7 @@ static bool copy_referrer(replicate *r, xmlNode *element)
 }
 
 /* Adds the name of a tendon that is copied to those that equalities and actuators may refer to. */
-static bool add_name(replicate *r, const xmlNode *tendon)
+static bool add_tendon_name(replicate *r, const xmlNode *tendon)
 {
     const char *name = NULL;
     char        key[LONGEST_NAME];
@@ -217,7 +217,7 @@ static bool copy_referrers(replicate *r, const char *section)
         for (xmlNode *e = s->children, *next; e; e = next) {
             next = e->next;
             if (e->type != XML_ELEMENT_NODE || !refers(r, e)) continue;
-            if (strcmp(section, "tendon") == 0 && !add_name(r, e)) return false;
+            if (strcmp(section, "tendon") == 0 && !add_tendon_name(r, e)) return false;
             if ((r->m->n_copies += r->count) > API_MJCF_COPIES)
                 return api_xml_fail(&r->m->xml, e, API_MODEL_TOO_LARGE,
                                     "<replicate> and <attach> make more than %d elements", API_MJCF_COPIES);

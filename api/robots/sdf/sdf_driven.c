@@ -1,5 +1,5 @@
-/* sdf_driven.c - choose which joints of the loops are driven, by api/robots/loop_actuation. A file does not say which are: one
- * is taken for each freedom of the loops. */
+/* sdf_driven.c - choose which joints of the loops are driven, by api/robots/loop_actuation. A file does not say which
+ * are: one is taken for each freedom of the loops. */
 #include "api/robots/loop_actuation/loop_choice.h"
 #include "sdf_reader.h"
 #include <string.h>

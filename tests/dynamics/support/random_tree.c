@@ -415,12 +415,11 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
     size_t n = 0, free_fixed = joints, free_mimics = joints;
     bool   freely = (features & TREE_FREELY) && seed % 5 >= 3;
     while (joints > 0) {
-        bool mobile          = random_chance(&source, 0.8) || free_fixed == 0;
-        bool on_last         = random_chance(&source, along);
-        tree.links[n].parent = on_last ? (int)n - 1 : (int)random_below(&source, n + 1) - 1;
-        int  parent          = tree.links[n].parent;
-        bool mimic           = mobile && (features & TREE_MIMICS) && free_mimics > 0 && random_chance(&source, 0.1);
-        tree.links[n].mimic  = mimic;
+        const bool mobile  = random_chance(&source, 0.8) || free_fixed == 0;
+        const bool on_last = random_chance(&source, along);
+        const int  parent  = on_last ? (int)n - 1 : (int)random_below(&source, n + 1) - 1;
+        const bool mimic   = mobile && (features & TREE_MIMICS) && free_mimics > 0 && random_chance(&source, 0.1);
+        tree.links[n]      = (dyn_link){.parent = parent, .mimic = mimic};
         random_link(&source, features, mobile, joints, parent < 0 ? NULL : &tree.links[parent], &tree.links[n]);
         if (freely && mobile && !mimic) draw_quaternion_joint(&source, joints, &tree.links[n]);
         if (freely) random_inertia(&source, &tree.links[n].inertia);

@@ -1,6 +1,6 @@
 /* mjcf_hold.c - replace the free joint of a body that an equality holds to the world: <weld> fixes the body there, as a
  * robot in a gantry, and <connect> leaves it a ball joint at the point that is held. Neither is a loop then. */
-#include "mjcf_reader.h"
+#include "api/robots/mjcf/mjcf_reader.h"
 #include <string.h>
 
 dyn_pose api_mjcf_pose_of(const api_mjcf *m, int body)
@@ -41,7 +41,7 @@ static bool fix_body(api_mjcf *m, const api_mjcf_loop *loop, int side, api_mjcf_
 }
 
 /* *has is set to whether a free joint has forces, which would act on the ball joint in another way. */
-static bool find_forces(api_mjcf *m, const api_mjcf_joint *joint, bool *has)
+static bool find_free_forces(api_mjcf *m, const api_mjcf_joint *joint, bool *has)
 {
     static const char *const names[] = {"stiffness", "damping", "frictionloss", "armature", "springdamper"};
     *has                             = false;
@@ -73,18 +73,18 @@ static bool pin_body(api_mjcf *m, const api_mjcf_loop *loop, int side, api_mjcf_
                           api_text_shown(body->name), body->name);
 }
 
-bool api_mjcf_hold_free_body(api_mjcf *m, const api_mjcf_loop *loop, bool *held)
+bool api_mjcf_hold_free_body(api_mjcf *m, const api_mjcf_loop *loop, bool *done)
 {
     const bool weld = strcmp(loop->type, "fixed") == 0;
     bool       has_forces;
-    *held = true;
+    *done = true;
     for (int side = 0; side < 2; side++) {
         api_mjcf_joint *joint = free_joint_of(m, loop->body[side], loop->body[1 - side]);
         if (joint && weld) return fix_body(m, loop, side, joint);
         if (!joint) continue;
-        if (!find_forces(m, joint, &has_forces)) return false;
+        if (!find_free_forces(m, joint, &has_forces)) return false;
         if (!has_forces) return pin_body(m, loop, side, joint);
     }
-    *held = false;
+    *done = false;
     return true;
 }
