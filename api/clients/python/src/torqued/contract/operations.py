@@ -3022,7 +3022,8 @@ class Operations:
         With fewer intervals the limits hold at the places in between, too. `sdd`, `qdd`, `tau` and `active` of a place belong
         to the interval that begins there or contains it; at the end to the last. With a limit of jerk or effort_rate s̈ is
         continuous and s⃛ jumps between intervals. The places are then evenly spaced in r with s = 10 r³ - 15 r⁴ + 6 r⁵, dense
-        at both ends, and (dr/dt)² is a cubic polynomial of r in each interval, of 4 to 10 parts unless `intervals` is given.
+        at both ends, or with s = r where all paths have three equal control points at both ends and so rest there by
+        themselves, and (dr/dt)² is a cubic polynomial of r in each interval, of 4 to 10 parts unless `intervals` is given.
         Limits hold at all places and, up to 1e-6 of their size, between them. The problem is not convex: the timing is a local
         optimum. `second_order_duration` is the duration without limits of jerk and effort_rate, of which the optimum on these
         places is found: a lower bound up to its discretisation. The robot must be able to stand on all of the path. A limit of
