@@ -128,16 +128,17 @@ static inline void rk4_rates(const step_pass *p, const rk4_chain *c, const rk4_s
 static inline void rk4_evaluate(const step_pass *p, const rk4_stage *stage, const lane *q)
 {
     step_pass    one = *p;
-    const size_t n   = p->nv * p->nv;
+    const size_t nv  = p->nv;
     one.a_q          = stage->minus_a_q;
     one.a_qd         = stage->minus_a_qd;
     one.a_input      = stage->a_input;
-    if (p->inputs == p->nv) one.a_tau = stage->a_input;
+    if (p->inputs == nv) one.a_tau = stage->a_input;
     step_evaluate(&one, q, stage->v, p->differentiates);
-    for (size_t e = 0; p->differentiates && e < n; e++) {
-        stage->minus_a_q[e]  = -stage->minus_a_q[e];
-        stage->minus_a_qd[e] = -stage->minus_a_qd[e];
-    }
+    for (size_t i = 0; p->differentiates && i < nv && goes_on(p->scene->deadline, nv); i++)
+        for (size_t e = i * nv; e < (i + 1) * nv; e++) {
+            stage->minus_a_q[e]  = -stage->minus_a_q[e];
+            stage->minus_a_qd[e] = -stage->minus_a_qd[e];
+        }
 }
 
 /* Evaluates all stages. Sets qd_after, and p->u to the displacement of the positions. */
@@ -146,7 +147,7 @@ static inline void rk4_evaluate_stages(const step_pass *p, const rk4_chain *c, c
     const size_t nv       = p->nv;
     lane        *qd_after = block_out(p->io->qd_after, 0, 0);
     clear(c->sum_k, nv), clear(c->sum_a, nv);
-    for (int s = 0; s < STAGES; s++) {
+    for (int s = 0; s < STAGES && goes_on(p->scene->deadline, nv); s++) {
         const rk4_stage *stage = &c->stage[s];
         for (size_t i = 0; i < nv; i++) {
             stage->u[i] = s > 0 ? stage[-1].next * c->k[i] : lane_of(0);

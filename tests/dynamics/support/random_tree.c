@@ -188,7 +188,7 @@ static void random_drive(random_source *source, unsigned features, size_t room, 
     if (l->joint == DYN_HELICAL) l->pitch = random_between(source, -0.3, 0.3);
     if (room >= 2 && (features & TREE_ELASTIC) && !l->mimic && random_chance(source, 0.15)) {
         l->elastic    = true;
-        l->elasticity = (dyn_spring){random_between(source, 1, 50), 0, random_between(source, -1, 1)};
+        l->elasticity = (dyn_spring){.stiffness = random_between(source, 1, 50), .rest = random_between(source, -1, 1)};
         if ((features & TREE_DAMPERS) && random_chance(source, 0.5))
             l->elasticity.damping = random_between(source, 0, 1);
         l->rotor_inertia = random_between(source, 0.01, 0.5);
