@@ -193,9 +193,11 @@ static inline void step_input_rows(const step_pass *p, size_t first, size_t end)
         const step_group group = {p->scene->wrench[w].body, nv + 6 * w, 6, p->efforts + w * nv * 6, 6};
         step_group_columns(p, &group, first, end);
     }
+    const bool connected =
+        step_connects_parts(p); /* then all rows count, and the joints of a mechanism list no bodies */
     for (size_t r = 0; r < rows && goes_on(p->scene->deadline, nv); r++) {
-        const step_group group = {p->scene->model->row_body[r], nv + 6 * wrenches + 10 * r, 10, by_parameters + 10 * r,
-                                  10 * rows};
+        const int        body  = connected ? DYN_WORLD : p->scene->model->row_body[r];
+        const step_group group = {body, nv + 6 * wrenches + 10 * r, 10, by_parameters + 10 * r, 10 * rows};
         step_group_columns(p, &group, first, end);
     }
 }
