@@ -88,6 +88,6 @@ bool srv_postgres_check_rights(srv_postgres *store);
 void srv_postgres_publish(srv_postgres *store, bool connected);
 void srv_postgres_unpublish(srv_postgres *store); /* takes the state out of the metrics, at the end */
 
-/* Makes the change that is asked for, if there is one. In order.c. */
+/* Makes the change that is asked for, if there is one. In changes.c. */
 void srv_postgres_run_order(srv_postgres *store);
 bool srv_postgres_has_order(srv_postgres *store);
