@@ -28,7 +28,8 @@ static inline step_workspace step_prepare(const dyn_scene *scene, void *memory, 
     arena          a  = {.base = memory};
     step_workspace ws = step_place(&a, scene->model, held_chains(io) > 0);
     if (held_chains(io) > 0) held_workspace_prepare(scene, io, differentiates, &ws.held);
-    if (io->method == DYN_IMPLICIT_EULER) step_tree_prepare(scene->model, &ws.tree);
+    /* The joints of a mechanism are no tree. */
+    if (io->method == DYN_IMPLICIT_EULER && !io->mechanism) step_tree_prepare(scene->model, &ws.tree);
     return ws;
 }
 

@@ -26,8 +26,11 @@ const dyn_model *dyn_loop_step_joints(dyn_memory memory, const dyn_mechanism *me
     dyn_model *joints = dyn_take(memory, sizeof *joints);
     dyn_body  *body   = dyn_take(memory, mechanism->tree->n_bodies * sizeof *body);
     if (!joints || !body) return NULL;
-    *joints = (dyn_model){
-        .n_rows = mechanism->tree->n_rows, .nq = (int)mechanism->nq, .nv = (int)mechanism->nv, .body = body};
+    *joints          = (dyn_model){.n_rows        = mechanism->tree->n_rows,
+                                   .n_quaternions = mechanism->tree->n_quaternions,
+                                   .nq            = (int)mechanism->nq,
+                                   .nv            = (int)mechanism->nv,
+                                   .body          = body};
     joints->n_bodies = copy_joints(mechanism, body);
     return joints;
 }
