@@ -11,8 +11,9 @@
 
 enum { JOINTS = 3, MOTORS = 2, NV = JOINTS + MOTORS };
 
-static const dyn_coupling couplings[MOTORS] = {{.v = 2, .v_theta = 3, .spring = {50, 0.7, 0.1}},
-                                               {.v = 0, .v_theta = 4, .spring = {90, 0, -0.2}}};
+static const dyn_coupling couplings[MOTORS] = {
+    {.v = 2, .v_theta = 3, .spring = {.stiffness = 50, .damping = 0.7, .rest = 0.1}},
+    {.v = 0, .v_theta = 4, .spring = {.stiffness = 90, .rest = -0.2}}};
 
 /* Holds the inputs of the control law: the dynamics of a robot, and of the same robot with a load (A, zeta). */
 typedef struct state {
