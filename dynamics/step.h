@@ -26,9 +26,8 @@ enum { DYN_STEP_STRIP = 16 }; /* the most columns of derivatives that RK4 chains
  *     s = -r n (sphere),  s = -r e / |e|, e = n - (n.a) a (the lowest point of a disc's rim).
  *
  * The point moves through the material. The velocity is v + w x s, the time derivative of that dv/dt + dw/dt x s + w x
- * ds/dt, with the geometrical rate ds/dt = 0, or -r (e' - (u.e') u) / |e| with u = e / |e|. A disc that lies flat,
- * |e|^2
- * <= DYN_FLAT, has no lowest point: s is then not a number. */
+ * ds/dt, with the geometrical rate ds/dt = 0, or -r (e' - (u.e') u) / |e| with u = e / |e|. A disc that lies flat has
+ * |e|^2 up to DYN_FLAT and no lowest point: s is then not a number. */
 #define DYN_FLAT 1e-12
 typedef struct dyn_rolling {
     bool   is_disc;

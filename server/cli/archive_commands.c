@@ -61,7 +61,7 @@ static bool print_problem(const api_problem *problem)
     return cli_error("%s%s%s", problem->detail, *problem->pointer ? " at " : "", problem->pointer);
 }
 
-/* The same about the archive in a file. */
+/* Prints the problem of an archive, with the name of its file. */
 static bool print_archive_problem(const char *name, const api_problem *problem)
 {
     if (problem->code == API_BAD_JSON)

@@ -41,7 +41,7 @@ def post(method, path, body, length=None):
     return head.encode() + body
 
 
-# --- kinds of greedy clients: the request of a client, and what it does with its connection -------------------------------
+# --- kinds of greedy clients: each has a request and a use of its connection -------------------------------
 
 def open_mechanism():
     """Returns a five-bar whose left crank turns about an axis that keeps its loop open."""
