@@ -59,12 +59,17 @@ typedef struct srv_connection {
     void                  *exchange; /* the current request; NULL: none */
 } srv_connection;
 
+/* Called when a connection ends whose client has not sent the head of a request in time. */
+typedef void srv_late_head(void *arg, const srv_connection *connection);
+
 typedef struct srv_connections {
     srv_connection *first[SRV_PHASES], *last[SRV_PHASES];
     uint64_t        time_limit[SRV_PHASES]; /* per phase, ns; SRV_NEVER: none */
     size_t          count;
-    size_t          n_closing; /* number of connections in SRV_CLOSING */
-    uint64_t        now;       /* ns, last reading of the clock; the time stamp of every event since */
+    size_t          n_closing;    /* number of connections in SRV_CLOSING */
+    uint64_t        now;          /* ns, last reading of the clock; the time stamp of every event since */
+    srv_late_head  *on_late_head; /* NULL: nobody wants to know */
+    void           *on_late_head_arg;
 } srv_connections;
 
 /* Reads the clock. Called before every turn of the loop and for every request, since one turn may serve many. */

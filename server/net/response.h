@@ -6,6 +6,9 @@
 #include "server/audit/slow_log.h"
 #include <microhttpd.h>
 
+/* Returns the value of a header of a reply; NULL: it has none of this name. */
+const char *srv_response_header(const api_reply *reply, const char *name);
+
 /* Queues the call's reply. Its body is handed over without a copy. `close`: the connection closes afterwards.
  * `retry_after` > 0 replaces the reply's Retry-After, seconds. `queued`: when a worker was asked to run the request,
  * ns; 0: none was. */

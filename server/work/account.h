@@ -59,5 +59,8 @@ double srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_
  * by `yields` of the table. */
 void srv_account_want_memory(srv_accounts *accounts, srv_account *account, size_t limit, uint64_t now);
 
+/* An api_memory_holders of the accounts, `source`. */
+void srv_accounts_read_memory(void *source, api_client_reader *read, void *arg);
+
 /* Ends one reference. NULL is allowed. No job of the account that this reference has brought may be unfinished. */
 void srv_account_leave(srv_accounts *accounts, srv_account *account);
