@@ -206,7 +206,7 @@ bool api_get_metrics(api_call *call, const api_input *input, api_problem *proble
     put_service(&p, call->api);
     put_metrics(&p);
     put_clients(&p);
-    put_memory_holders(&p, a);
+    put_memory_holders(&p, call->api);
     put_process(&p, call->api);
     if (p.openmetrics) api_buffer_text(&b, "# EOF\n");
     api_reply_static_header(call, "Cache-Control", "no-store");
