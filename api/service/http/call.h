@@ -44,7 +44,7 @@ struct api {
     const api_file       *files;          /* embedded files; ends with a NULL path. NULL: none */
     api_file              contract;       /* /openapi.json */
     _Atomic(const char *) hosts, origins; /* lists of api_config; NULL: none */
-    api_memory_holders   *memory_holders; /* of api_config; NULL: none */
+    api_memory_holders   *memory_holders; /* api_config has the meaning; NULL: none */
     void                 *memory_source;
     const dyn_kernels    *kernels, *alone; /* kernels for several states, and kernels for a single state */
     api_budget            budget;
