@@ -68,7 +68,7 @@ typedef struct srv_connections {
     size_t          count;
     size_t          n_closing;    /* number of connections in SRV_CLOSING */
     uint64_t        now;          /* ns, last reading of the clock; the time stamp of every event since */
-    srv_late_head  *on_late_head; /* NULL: nobody wants to know */
+    srv_late_head  *on_late_head; /* NULL: not called */
     void           *on_late_head_arg;
 } srv_connections;
 

@@ -133,7 +133,7 @@ void srv_account_want_memory(srv_accounts *accounts, srv_account *account, size_
     pthread_mutex_unlock(&accounts->mutex);
 }
 
-/* What an account holds. */
+/* The memory of an account. */
 typedef struct holder {
     char   name[SRV_ACCOUNT_NAME];
     size_t bytes;

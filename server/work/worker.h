@@ -51,7 +51,7 @@ size_t srv_pool_overdue(srv_pool *pool, uint64_t time);
 typedef struct srv_overdue {
     char path[200]; /* "": there is none */
     char client[SRV_ACCOUNT_NAME];
-    char id[64]; /* its Request-Id */
+    char id[64]; /* Request-Id */
 } srv_overdue;
 
 void srv_pool_find_overdue(srv_pool *pool, uint64_t time, srv_overdue *overdue);

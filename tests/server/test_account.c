@@ -145,7 +145,7 @@ static void note_holder(void *arg, const char *client, double value)
     t->bytes[t->n++] = value;
 }
 
-/* Of 30 clients the 20 that hold most are told, the greatest first; one that holds nothing is not. */
+/* The 20 of 30 clients that hold most are told, the greatest first. */
 static void test_who_holds_memory(void **state)
 {
     enum { CLIENTS = 30 };
