@@ -1,6 +1,6 @@
 /* held_efforts.c - finds the wrenches on held frames under a given motion (held_efforts.h). */
 #include "held_efforts.h"
-#include "api/requests/contact/held_fields.h"
+#include "held_fields.h"
 #include "api/requests/fields/frame_fields.h"
 #include "api/service/http/call.h"
 #include "api/robots/model/actuation.h"
