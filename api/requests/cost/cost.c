@@ -1,7 +1,7 @@
 /* cost.c - estimate the seconds that a request takes, from the machine's calibration (calibration.h) and a peek at
  * the body (peek.h), before the body is decoded. */
 #include "cost.h"
-#include "api/requests/fields/operation.h"
+#include "api/requests/operations/operation_list.h"
 #include "dynamics/loops/loops.h"
 #include "dynamics/contact/ground.h"
 #include "api/metrics.h"

@@ -8,6 +8,7 @@
 #include "api/requests/lanes/failed_rows.h"
 #include "api/requests/motion/sampling.h"
 #include "api/requests/motion/spline_fields.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/requests/operations/path_friction.h"
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "api/large_block.h"
 #include "api/requests/evaluate/evaluate.h"
 #include "api/requests/scene/locked_joints.h"
-#include "api/requests/fields/operation.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/requests/fields/rows.h"
 #include "api/codec/nodes/node_read.h"
 #include <string.h>
