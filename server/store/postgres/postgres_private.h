@@ -2,7 +2,7 @@
 #pragma once
 #include "postgres_store.h"
 #include "schema.h"
-#include "server/store/twin.h"
+#include "server/store/handover_sync.h"
 #include "api/metrics.h"
 #include <pthread.h>
 
@@ -55,8 +55,8 @@ struct srv_postgres {
     size_t          unreadable;
     char            error[SRV_LINK_ERROR]; /* the reason why it is not connected */
 
-    pthread_mutex_t sharing; /* held by a change; guards `twin` */
-    srv_twin       *twin;    /* the other server of a hand-over, perhaps ended; NULL: none */
+    pthread_mutex_t    sharing; /* held by a change; guards `sync` */
+    srv_handover_sync *sync;    /* the other server of a hand-over, perhaps ended; NULL: none */
 
     char url[];
 };
