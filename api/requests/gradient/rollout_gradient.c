@@ -6,6 +6,7 @@
  * (dynamics/adjoint/step_gradient.c), which evaluates the step again. */
 #include "gradient_outputs.h"
 #include "rollout_cost.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/requests/step/step.h"
 #include "api/service/http/call.h"
 #include "dynamics/gradient.h"

@@ -2,6 +2,7 @@
  *
  * The weights were measured in units of inverse dynamics per body, with models of 7 and 39 coordinates. */
 #include "api/requests/cost/peek.h"
+#include "api/requests/operations/operation_list.h"
 #include "trajectory_outputs.h"
 #include <math.h>
 

@@ -89,8 +89,6 @@ static inline const api_motion *api_trajectory_motion(const api_selection *selec
     return o->motion;
 }
 
-extern const api_operation api_trajectory; /* trajectory.c */
-
 /* Functions of api_operation. */
 size_t api_trajectory_spare(const api_model *model, const api_selection *selected);
 bool   api_trajectory_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks);

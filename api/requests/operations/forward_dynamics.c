@@ -1,5 +1,6 @@
 /* forward_dynamics.c - computes qdd from tau; with held frames, also the contact wrenches on them
  * (api/requests/held/held_fields.h). The joint wrenches follow by inverse dynamics with this qdd. */
+#include "operation_list.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/evaluate/free_motion.h"
 #include "api/requests/evaluate/friction.h"

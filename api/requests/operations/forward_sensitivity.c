@@ -1,4 +1,5 @@
 /* forward_sensitivity.c - computes the derivatives of forward dynamics, also of a robot whose frames are held. */
+#include "operation_list.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/lanes/evaluation.h"
 #include "dynamics/loops/lane_matrix.h"

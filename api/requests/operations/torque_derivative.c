@@ -1,6 +1,7 @@
 /* torque_derivative.c - computes tau, the joint wrenches, and their time derivatives, also with free coordinates, whose
  * tau is constant (free_motion.h), or with held frames (held_effort_rates.h), and the derivatives of tau_dot by the
  * inertial parameters. */
+#include "operation_list.h"
 #include "api/requests/held/held_effort_rates.h"
 #include "api/requests/held/motion_options.h"
 #include "api/requests/cost/peek.h"

@@ -1,5 +1,6 @@
 /* step.c - integrates each state over one step, with the Jacobians of the result (dynamics/algorithms/step.c). */
 #include "step.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/robots/model/model_loops.h"
 #include "dynamics/contact/friction_problem.h"
 #include "api/requests/cost/peek.h"
