@@ -48,9 +48,8 @@ typedef struct power_outputs {
 } power_outputs;
 
 typedef struct power_pass {
-    newton_euler_pass euler;    /* computes tau and the wrenches (f, n) */
-    newton_euler_pass inertial; /* writes the derivatives with respect to qdd: the efforts of (A, N) in place of (f, n),
-                                   and of the rotors */
+    newton_euler_pass    euler;    /* computes tau and the wrenches (f, n) */
+    newton_euler_pass    inertial; /* writes the derivatives with respect to qdd: efforts of (A, N) and of the rotors */
     const lane          *multipliers;
     power_body          *body; /* [n_bodies] */
     const power_outputs *out;

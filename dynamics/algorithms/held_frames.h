@@ -45,11 +45,10 @@ typedef struct held_system {
     lane                 *G, *reciprocal; /* [k x k], [k]: factor L of G = L D L^T, as L^T above the diagonal; 1/D */
     lane *c, *l; /* [k]: J' qd, later scratch; the efforts along the directions with opposite sign, -l */
     lane *S; /* [k]: S of held_directions.h, sizes of accelerations along the directions; held_solve replaces it by s */
-    lane *frame_J;      /* [6 x nv] of one held frame: scratch */
-    lane *levers;       /* [n_held x 3] m: contact points of rolling frames, relative to the frames' origins; NULL: not
-                           requested */
-    lane          *qdd; /* [nv] */
-    lane          *wrenches; /* [9 (n_wrenches + n_held)] wrenches of the caller, then those that hold the frames */
+    lane *frame_J;           /* [6 x nv] of one held frame: scratch */
+    lane *levers;            /* [n_held x 3] m: contact points from the frames' origins; NULL: not requested */
+    lane *qdd;               /* [nv] */
+    lane *wrenches;          /* [9 (n_wrenches + n_held)] wrenches of the caller, then those that hold the frames */
     load_friction *friction; /* [nv] at qd; this and T only if `loaded` */
     lane          *T;        /* [nv] */
 } held_system;

@@ -76,8 +76,7 @@ static inline void impact_evaluate(const held_impact *i, const lane *q, const la
         for (size_t v = 0; qd && v < nv; v++)
             h->c[a] = add_mul(h->c[a], h->J[a * nv + v], qd[v]);
     clear(i->change, nv);
-    held_add_efforts(
-        h, i->change); /* v = 0 satisfies J v = 0 for any held directions, so no direction can contradict others */
+    held_add_efforts(h, i->change); /* no contradiction is possible: v = 0 satisfies J v = 0 */
     factor_substitute(h->free.model, &h->ws->factor, i->change);
     for (size_t v = 0; v < nv; v++)
         i->v[v] = velocity_at(qd, v) + i->change[v];

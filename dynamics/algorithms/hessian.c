@@ -63,8 +63,9 @@ typedef struct hessian_pass {
     const workspace *ws;
     const results   *out;
     bool             world_fixed; /* some external wrenches are in world axes */
-    int top; /* body whose effort is differentiated (without multipliers): phi_c = S_a x S_c is nonzero only for dofs c
-                of its descendants; DYN_WORLD: all bodies (with multipliers) */
+    /* Without multipliers: the body of the dof a whose effort is differentiated; phi_c = S_a x S_c is nonzero only for
+     * dofs c of its descendants. With multipliers: DYN_WORLD, all bodies. */
+    int top;
 } hessian_pass;
 
 static workspace place(arena *a, const dyn_model *m)

@@ -38,9 +38,7 @@ static void wrench_by_ancestor_dofs(const sensitivity_pass *p, size_t i, const c
         for (size_t k = 0; k < dofs_of(&body[j]); k++) {
             dof            d = dof_in_descendant(&relative, dof_of(&body[j], &p->ws->body[j], k));
             force_partials F = force_partials_of(b->derived.subtree_mass, subtree, K, &d);
-            F.q              = wrench_sub(
-                             F.q,
-                             twist_cross_wrench(d.S, subtree->f)); /* derivative in the axes of body i, so without the term S x* f */
+            F.q              = wrench_sub(F.q, twist_cross_wrench(d.S, subtree->f)); /* in axes of body i: no S x* f */
             if (j == (int)i && b->joint.moment_at_parent_frame &&
                 b->joint.kind == DYN_PRISMATIC) { /* the moment is n + s z x f, so it depends on s */
                 vec3 f = times(b->joint.ratio, subtree->f.f);

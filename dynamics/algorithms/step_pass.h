@@ -43,10 +43,9 @@ typedef struct step_pass {
     lane            *A, *B;              /* state matrix; input matrix, 2 nv x inputs */
     lane            *a_q, *a_qd, *a_tau; /* [nv x nv] derivatives of qdd */
     lane            *a_input;            /* [nv x inputs] derivatives of qdd with respect to the inputs */
-    lane *efforts, *unused; /* [nv x (inputs - nv)] derivatives of tau with respect to wrenches and parameters; [3 nv x
-                               nv] scratch */
-    lane       *qdd, *u, *v, *stage_q; /* [nv], [nq]: acceleration; displacement, velocity and position of a stage */
-    lane       *matrices, *vectors;    /* further scratch */
+    lane            *efforts, *unused;   /* [nv x (inputs - nv)] dtau/d(wrenches, parameters); [3 nv x nv] scratch */
+    lane       *qdd, *u, *v, *stage_q;   /* [nv], [nq]: acceleration; displacement, velocity and position of a stage */
+    lane       *matrices, *vectors;      /* further scratch */
     lane       *singular, *unsolved, *contradictory;
     held_system held;
     step_tree   tree;

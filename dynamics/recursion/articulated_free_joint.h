@@ -4,9 +4,9 @@
  *     G = I S / D,  g = (tau - S^T p) / D,  D = S^T I S + J,   I -= I S G^T,  p += I S g,
  *
  * with the rotor inertia J. tau is what remains after the efforts of rotor, damper and spring at qdd = 0 are
- * subtracted. Without a rotor, S^T I =
- * 0 and S^T p = tau afterwards exactly. Linear axes come first: their pivots are masses, far from zero. Driven
- * coordinates are not eliminated. Featherstone (2008), ch. 7; 6-vectors are [linear; angular]. */
+ * subtracted. Without a rotor, S^T I = 0 and S^T p = tau afterwards exactly. Linear axes come first: their pivots are
+ * masses, far from zero. Driven coordinates are not eliminated. Featherstone (2008), ch. 7; 6-vectors are [linear;
+ * angular]. */
 #pragma once
 #include "articulated_pass.h"
 #include "dynamics/joint/free_joint_forces.h"
