@@ -27,9 +27,8 @@ enum { GROUP = 4 }; /* most rows of a group */
  * (coordinate_tree.h). */
 typedef struct row_group {
     size_t first, n, n_relatives;
-    int   *relatives; /* [n_relatives] coordinates of these columns */
-    size_t part_first,
-        part_end; /* the rows first to end - 1 of the part of the model that contains these coordinates */
+    int   *relatives;            /* [n_relatives] coordinates of these columns */
+    size_t part_first, part_end; /* first and end of the part of the model that has these coordinates */
 } row_group;
 
 typedef struct workspace {

@@ -162,10 +162,9 @@ static void put_motions(const dyn_model *m, const world_workspace *ws, const tar
 /* Adds dJ_j/dq_k for columns j = c and k = along, two columns of the Jacobian of the frame. */
 LANE_INLINE void add_derivative_column(const target_frame *t, const column *along, const column *c, lane *out)
 {
-    const size_t nv = t->nv;
-    const bool   turns =
-        c->body >= along->body; /* true: c is nearer to the frame, since bodies are numbered from the base */
-    lane *entry = out + c->v * nv + along->v;
+    const size_t nv    = t->nv;
+    const bool   turns = c->body >= along->body; /* c is nearer to the frame; bodies are numbered from the base */
+    lane        *entry = out + c->v * nv + along->v;
     add_derivative(t, along, c->l, turns ? cross(along->w, c->l) : cross(c->w, along->l), entry, nv * nv);
     add_derivative(t, along, c->w, turns ? cross(along->w, c->w) : vec3_zero(), entry + 3 * nv * nv, nv * nv);
 }

@@ -23,11 +23,10 @@ _Static_assert((int)STRIP <= (int)DYN_STEP_STRIP, "a strip must fit in dyn_step_
 
 /* One evaluation of the accelerations. */
 typedef struct rk4_stage {
-    double weight,
-        next;    /* weight of the stage's rates in the sums; time from the start of the step to the next stage, s */
-    lane *u, *v; /* [nv] displacement and velocity */
-    lane *minus_a_q, *minus_a_qd; /* [nv x nv] derivatives of the acceleration, with the opposite sign */
-    lane *a_input;                /* [nv x inputs] */
+    double weight, next;           /* weight of the rates in the sums; s from the start to the next stage */
+    lane  *u, *v;                  /* [nv] displacement and velocity */
+    lane  *minus_a_q, *minus_a_qd; /* [nv x nv] derivatives of the acceleration, with the opposite sign */
+    lane  *a_input;                /* [nv x inputs] */
 } rk4_stage;
 
 /* The stages, and the derivatives that are propagated through them. */
