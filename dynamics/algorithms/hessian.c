@@ -27,10 +27,9 @@
  * d2s/dq_b dq_c as the derivative along c of ds/dq_b, and d2s/dqd_b dqd_c = S_c . R_qd + (S_b x S_c) . P.
  *
  * Without multipliers, s is the effort of one dof a after the other. F_q, F_qd and t do not depend on a. The virtual
- * velocity u = S_a is that of all bodies from that of a on, so the sums p, D, R and Y of a composite are those of
- * one body with the mass and moments of the composite and the virtual velocity u; the ancestors of a have the sums of
- * the body of a. phi_c = S_a x S_c is
- * zero but for the descendants of a. So only triples a, b, c on one path to the base have nonzero derivatives. */
+ * velocity u = S_a is that of all bodies from that of a on, so a composite has the sums p, D, R and Y of one body with
+ * its mass, moments and velocities; the ancestors of a have the sums of the body of a. phi_c = S_a x S_c is zero but
+ * for the descendants of a. So only triples a, b, c on one path to the base have nonzero derivatives. */
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/drive_forces.h"
@@ -63,9 +62,7 @@ typedef struct hessian_pass {
     const workspace *ws;
     const results   *out;
     bool             world_fixed; /* some external wrenches are in world axes */
-    /* Without multipliers: the body of the dof a whose effort is differentiated; phi_c = S_a x S_c is nonzero only for
-     * dofs c of its descendants. With multipliers: DYN_WORLD, all bodies. */
-    int top;
+    int top; /* body of the dof a, phi_c is zero but for its descendants c; with multipliers DYN_WORLD, all bodies */
 } hessian_pass;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -200,8 +197,7 @@ LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const forc
             put_ancestor(p, &b, (coordinate_pair){v_b, (size_t)body[j].joint.v + k}, &dofs[c + k], NULL);
 }
 
-/* Three functions, since each needs the registers: for changes F_q, ... that are computed here, for changes that are
- * known, and for known changes where phi is zero. */
+/* Not inlined, since each needs the registers: with changes computed here, with known ones, and with phi zero. */
 LANE_NOINLINE void pairs_of_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
 {
     const force_changes f = changes_of_force(p, i, k_b);
@@ -295,8 +291,7 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *mu
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes motions and forces of single bodies, for joint transforms that are set. Not inlined, because the loops over
- * pairs need the registers. */
+/* Computes motions and forces of single bodies from joint transforms. Not inlined: the pairs need the registers. */
 LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const block_state *x)
 {
     const spatial_task all = {x->qd, x->qdd, .accelerations = true, .inertias = true, .forces = true};
