@@ -13,7 +13,7 @@
  *     b' = F_still(1, 0, 0),  a' + 2b = F_still(1, 1, 0) - b',
  *     b' + d' + c' = F_whole(1, 0, 0),  -b' + d' - c' = F_whole(-1, 0, 0). */
 #include "api/requests/scene/row_scenes.h"
-#include "path_friction.h"
+#include "api/requests/path_timing/path_friction.h"
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/fields/fields.h"
 #include <string.h>

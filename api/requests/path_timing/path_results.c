@@ -1,5 +1,5 @@
 /* path_results.c - writes the timing of a path with its motion, torques and active limits (path_search.h). */
-#include "api/requests/operations/path_friction.h"
+#include "path_friction.h"
 #include "path_search.h"
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* path_search.c - finds the timings of the paths of a request and writes their results (path_timing.h). */
 #include "api/requests/lanes/failed_rows.h"
-#include "api/requests/operations/path_friction.h"
+#include "path_friction.h"
 #include "path_search.h"
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #include "api/requests/motion/sampling.h"
 #include "api/requests/motion/spline_fields.h"
 #include "api/requests/operations/operation_list.h"
-#include "api/requests/operations/path_friction.h"
+#include "path_friction.h"
 #include <math.h>
 
 static const double whole_path = 1; /* range of s */
