@@ -4,7 +4,7 @@
 #include "path_search.h"
 #include <math.h>
 
-enum { LOOK = 128 /* places between two looks at the deadline */ };
+enum { LOOK = 128 /* places between two checks of the deadline */ };
 
 static bool open_smooth(api_path_search_of *p)
 {
