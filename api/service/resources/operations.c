@@ -79,7 +79,8 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
             .rows       = 1,
             .combined   = !call->operation,
     };
-    /* See api_read_options: numbers of states are checked later. */
+    /* The reader does not check that the numbers of API_STATE_FIELDS are finite (api_read_options); api/requests/lanes
+     * checks them. */
     api_media        form = API_MEDIA_CBOR;
     api_read_options how  = {&pool,          call->api->limits.nesting, api_field_names, API_STATE_FIELDS, &form,
                              input->deadline};
