@@ -86,8 +86,7 @@ bool srv_postgres_check_rights(srv_postgres *store);
 /* Publishes whether the database is there, and its fault or the end of it, in /readyz, the metrics and the log. A fault
  * of the connection is link.fault and link.error. */
 void srv_postgres_publish(srv_postgres *store, bool connected);
-void srv_postgres_unpublish(
-    srv_postgres *store); /* removes the state of this store from the metrics, when the store closes */
+void srv_postgres_unpublish(srv_postgres *store); /* removes its state from the metrics, at the end */
 
 /* Makes the change that is asked for, if there is one. In changes.c. */
 void srv_postgres_run_order(srv_postgres *store);
