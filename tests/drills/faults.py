@@ -261,7 +261,7 @@ FAULTS = {
     "full-disk": (full_disk, "TorquedStoreFails", ['"event":"store-fault".*No space left on device', "no model can be changed|was not written"], "free space"),
     "frozen-database": (database, "TorquedDatabaseFault", [r'^torqued_store_fault\{fault="frozen"\} 1', '"fault":"frozen"'], "`frozen`"),
     "slow-clients": (slow_clients, "TorquedClientsSlow", [r'^torqued_expired_connections_total\{phase="request"\} 1[12]', '"from":"127.*"ended":"early"', '"event":"late-head","from":"127'], "slow senders"),
-    "stuck-solver": (stuck_solver, "TorquedStuck", [r'^torqued_stuck_threads\{thread="worker"\} [1-9]', '"event":"stuck".*"path":"/v1/models/chain/simulate","account":"address:127.*"id"'], "deadline"),
+    "stuck-solver": (stuck_solver, "TorquedStuck", [r'^torqued_stuck_threads\{thread="worker"\} [1-9]', '"event":"stuck".*"path":"/v1/models/chain/simulate","from":"127.*"id"'], "deadline"),
     "bad-token-file": (bad_token_file, "TorquedReloadFailed", ["^torqued_failed_reloads_total 1", '"event":"not-reloaded".*line 2'], "mistake in the file of clients"),
     "full-memory": (full_memory, "TorquedMemoryRefused", ["^torqued_memory_bytes [1-9]", r'^torqued_client_memory_bytes\{from="127', '"from":"127.*"problem":"client-memory-full"'], "TORQUED_MEMORY"),
     "clock-jump": (clock_jump, "TorquedClockJump", ['"event":"clock-jump"'], "somebody has set the clock"),

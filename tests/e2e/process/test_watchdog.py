@@ -109,7 +109,7 @@ class Watched(unittest.TestCase):
             self.server.await_log('"event":"stuck"')
             self.await_stuck("worker", 2)
             line = next(line for line in self.server.events() if line["event"] == "stuck")
-            self.assertEqual((line["path"], line["account"]), ("/v1/models/puma560/simulate", "address:127.0.0.1"))
+            self.assertEqual((line["path"], line["from"]), ("/v1/models/puma560/simulate", "127.0.0.1"))
             self.assertRegex(line["id"], "^[0-9a-f]{16}$")
             self.assertQuiet()
         for one in asking:
