@@ -135,7 +135,7 @@ static inline void tangent_step(const dyn_body *b, const motion_state *body, lan
         return;
     }
     const vec3 carried = turn_about_z(k->wd, k->w, -s); /* x and y of wd_k; cross products with z ignore its z */
-    t->dw = turn_about_z(t->dw, k->w, x.e);
+    t->dw              = turn_about_z(t->dw, k->w, x.e);
     t->dw.z += x.g;
     t->rate.wdd = turn_about_z(turn_about_z(turn_about_z(t->rate.wdd, carried, x.e), t->dw, s), k->w, x.g);
     t->rate.wdd.z += x.j;

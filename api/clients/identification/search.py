@@ -125,7 +125,7 @@ class Search:
     # --- the program --------------------------------------------------------------------------------------------
 
     def improve(self, start, say):
-        """Returns the best motion found from `start`. Its limits may be exceeded between the samples, or because the
+        """Returns the best motion found from `start`. Limits may be exceeded between the samples, or because the
         iterations ended early: then the limits are narrowed and the optimisation problem is solved again."""
         motion = start
         for _ in range(5):
