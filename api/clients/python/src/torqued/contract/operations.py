@@ -70,7 +70,7 @@ class Operations:
         axes bears (up to 1e-6 of the robot's weight, times the largest reach of a held frame for torques, counts as none).
         Without limits the wrenches are those of linear algebra and may pull. The choice within limits is a convex problem,
         which the dual active-set method of Goldfarb & Idnani solves; cones are approached by their tangents, and finished by
-        Newton's method. The number of Newton steps is bounded. With "free", a reference, or friction that depends on the load
+        Newton's method. The steps of both methods are bounded. With "free", a reference, or friction that depends on the load
         in a model with loops or at a joint without actuator, `held` is refused.
 
         q: Positions, nq entries: rad or m.
