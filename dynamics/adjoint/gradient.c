@@ -1,12 +1,14 @@
-/* gradient.c - computes the derivatives of multipliers . tau by q, qd and qdd, by inertial parameters, external
+/* gradient.c - computes the derivatives of multipliers . tau with respect to q, qd, qdd, inertial parameters, external
  * wrenches and gravity, and tau beside them, in O(n).
  *
- * The passes of virtual_power.h give the derivatives by rigid bodies. The derivatives by qdd are efforts M multipliers,
+ * virtual_power.h gives the derivatives of the rigid-body part. The derivatives with respect to qdd are M multipliers,
  * written where inverse dynamics writes tau, so that rotors are added there. This file adds friction, springs, elastic
- * joints and coupled transmissions, whose efforts are functions of single coordinates, and the sums over bodies:
+ * joints and coupled transmissions, whose efforts are functions of single coordinates, and three sums over bodies: the
+ * derivatives
  *
- *     by the parameters of a body: its virtual velocity times the wrenches of unit parameters (regressor.c),
- *     by the force and torque of a wrench at x: -u(x) and -o,     by gravity: the sum of -R A over bodies on the world.
+ *     with respect to the parameters of a body: its virtual velocity times the wrenches of unit parameters
+ * (regressor.c), with respect to the force and torque of a wrench at the point x: -u(x) and -o, the virtual velocity of
+ * x, with respect to gravity: the sum of -R A over the bodies on the world, with A of virtual_power.h.
  *
  * The derivative of the sign of sharp friction is 0. Friction that depends on the load: load_gradient.c. */
 #include "dynamics/algorithms/kernels.h"
