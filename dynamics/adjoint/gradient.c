@@ -6,9 +6,9 @@
  * joints and coupled transmissions, whose efforts are functions of single coordinates, and three sums over bodies: the
  * derivatives
  *
- *     with respect to the parameters of a body: its virtual velocity times the wrenches of unit parameters
- * (regressor.c), with respect to the force and torque of a wrench at the point x: -u(x) and -o, the virtual velocity of
- * x, with respect to gravity: the sum of -R A over the bodies on the world, with A of virtual_power.h.
+ *     with respect to the parameters of a body: virtual velocity times the wrenches of unit parameters (regressor.c),
+ *     with respect to force and torque of a wrench at the point x: -u(x) and -o, the virtual velocity at x,
+ *     with respect to gravity: the sum of -R A over the bodies on the world, with A of virtual_power.h.
  *
  * The derivative of the sign of sharp friction is 0. Friction that depends on the load: load_gradient.c. */
 #include "dynamics/algorithms/kernels.h"
