@@ -1,7 +1,7 @@
 /* api.c - opens and closes the service, sets its limits and its phase, and keeps the memory of workers. */
 #include "metrics.h"
 #include "api/service/http/call.h"
-#include "api/requests/fields/operation.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/codec/number.h"
 #include "api/base/memory/shortage.h"
 #include <stdio.h>

@@ -3,8 +3,9 @@
  *
  * Arrays, lanes and blocks follow the rules of dynamics.h. Directions are those of directional.h, gradients those of
  * gradient.h; multipliers, wrenches in their axes and their points are constant. So entry j of a product is the sum
- * over k of entry (j, k) of a matrix of dyn_hessian times the direction. Gradients and directions by a joint with a
- * quaternion are along its axes, which turn with the body: derivatives along two of these axes do not commute. */
+ * over k of entry (j, k) of a matrix of dyn_hessian times the direction. The entries of gradients and directions that
+ * belong to a joint with a quaternion are along its axes, which turn with the body: derivatives along two of these axes
+ * do not commute. */
 #pragma once
 #include "dynamics.h"
 

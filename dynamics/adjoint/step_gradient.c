@@ -1,15 +1,17 @@
-/* step_gradient.c - computes the derivatives of multipliers of the state after one step of integration (step.c) by the
- * state before the step, tau, inertial parameters, external wrenches and gravity: the adjoint of the step.
+/* step_gradient.c - computes the derivatives of multipliers . (state after one step of integration, step.c) with
+ * respect to the state before the step, tau, inertial parameters, external wrenches and gravity: the adjoint of the
+ * step.
  *
  * The methods are differentiated backwards from their last equation to the first. With lambda_q and lambda_v for the
- * multipliers of q+ and qd+, and the derivatives by_q and by_u of a displacement q * exp(u) (displacement.h):
+ * multipliers of q+ and qd+, and by_q and by_u for the derivatives of the displaced position q * exp(u) with respect to
+ * q and u (displacement.h), "x gets y" means that y is added to the multipliers of x:
  *
  *     explicit Euler:       a gets h lambda_v,  qd gets lambda_v + h by_u^T lambda_q,  q gets by_q^T lambda_q,
  *     semi-implicit Euler:  qd+ gets lambda = lambda_v + h by_u^T lambda_q,  a gets h lambda,  qd gets lambda,
  *     implicit Euler:       W^T eta = lambda,  a at (q+, qd+) gets h eta,  qd gets eta, with W of step_implicit.h,
  *     RK4:                  the stages of step_rk4.h from the last to the first.
  *
- * The multipliers that an acceleration gets go through forward_gradient.c. */
+ * forward_gradient.c converts the multipliers of an acceleration to those of its q, qd and inputs. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "step_gradient_pass.h"
@@ -121,7 +123,7 @@ static void implicit_euler_back(const gradient_pass *p)
 
 /* --- RK4 -------------------------------------------------------------------------------------------------------- */
 
-/* The transpose of b -> [a, b], of a wrench c. */
+/* The transpose of the linear map b -> [a, b] (Lie bracket of two twists), applied to the wrench c. */
 LANE_INLINE twist bracket_transposed(twist a, twist c)
 {
     return (twist){.v = cross(c.v, a.w), .w = cross_add(cross(c.v, a.v), c.w, a.w)};
@@ -132,8 +134,8 @@ LANE_INLINE twist twist_minus(twist a, twist b)
     return (twist){sub(a.v, b.v), sub(a.w, b.w)};
 }
 
-/* Adds the derivatives of by_k . k of a joint with a quaternion, k = dexpinv(u, v), by u and v; without the brackets
- * the derivative by v is by_k. */
+/* Adds the derivatives of by_k . k with respect to u and v for a joint with a quaternion, where k = dexpinv(u, v)
+ * (step_rk4.h). Without the brackets in k, the derivative with respect to v is by_k. */
 static void free_rate_back(const dyn_body *b, const gradient_stage *s, lane *by_u, lane *by_v)
 {
     const twist u = twist_of(b, s->u), v = twist_of(b, s->v), y = bracket(u, v), of_k = twist_of(b, s->by_k);
@@ -185,7 +187,8 @@ static void rk4_stages(const gradient_pass *p)
     }
 }
 
-/* Differentiates stage n, whose by_k and by_a are complete, and adds to those of the stage before. */
+/* Differentiates stage n, whose multipliers by_k and by_a are complete, and adds the results to the multipliers of the
+ * stage before. */
 static void rk4_stage_back(const gradient_pass *p, int n)
 {
     const dyn_model      *m = p->scene->model;

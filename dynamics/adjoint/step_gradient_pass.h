@@ -7,7 +7,7 @@
 /* One evaluation of forward dynamics within a step. */
 typedef struct gradient_stage {
     lane *q, *u, *v, *a; /* [nq], [nv]: position, its displacement from q, velocity and acceleration */
-    lane *by_k, *by_a;   /* [nv] multipliers of the rate of the displacement and of the acceleration */
+    lane *by_k, *by_a;   /* [nv] multipliers of k, the rate of the displacement, and of the acceleration */
 } gradient_stage;
 
 /* One block of a step. */
@@ -17,12 +17,12 @@ typedef struct gradient_pass {
     const dyn_step_gradient *io;
     size_t                   nv;
     gradient_stage           stage[STAGES];
-    lane                    *by_q, *by_qd;       /* [nv] the results */
-    lane                    *stage_q, *stage_qd; /* [nv] gradients of one stage by its position and velocity */
-    lane                    *stage_tau;          /* [nv] and by tau */
-    lane                    *u, *by_u;           /* [nv] displacement of the step, and the gradient by a displacement */
-    lane                    *unused_q;           /* [nq] */
-    lane                    *parameters, *wrenches, *gravity; /* gradients of one stage */
+    lane                    *by_q, *by_qd; /* [nv] results: gradients with respect to q and qd */
+    lane *stage_q, *stage_qd;              /* [nv] gradients of one stage with respect to its position and velocity */
+    lane *stage_tau;                       /* [nv] gradient of one stage with respect to tau */
+    lane *u, *by_u; /* [nv] displacement of the step, and the gradient with respect to a displacement */
+    lane *unused_q; /* [nq] */
+    lane *parameters, *wrenches, *gravity; /* gradients of one stage with respect to these */
     lane *a_q, *a_qd, *W; /* nv x nv: derivatives of the acceleration, and W^T; only of implicit Euler */
     lane *step_work;      /* work of dyn_step; only of implicit Euler */
     lane *singular, *unsolved;
@@ -140,7 +140,8 @@ static inline void add_lanes(lane *to, const lane *from, size_t n)
         to[i] += from[i];
 }
 
-/* Sets stage_q and stage_qd to the gradients of by_a . a, and adds those by tau and all others to the results. */
+/* Sets stage_q and stage_qd to the gradients of by_a . a with respect to the position and velocity of a stage. Adds the
+ * gradients with respect to tau and all other inputs to the results. */
 static inline void differentiate_acceleration(const gradient_pass *p, const gradient_stage *s)
 {
     const dyn_step_gradient *io = p->io;
@@ -176,7 +177,8 @@ static inline void displace_all(const gradient_pass *p, const lane *q, const lan
         if (!m->body[i].joint.mimic) displace_joint(&m->body[i], q, u, to, NULL);
 }
 
-/* Sets by_q and by_u to the gradients of multipliers . (q * exp(u)); by_q may be `multipliers`. */
+/* Sets by_q and by_u to the gradients of multipliers . (q * exp(u)) with respect to q and u; by_q may be
+ * `multipliers`. */
 static inline void displace_back(const gradient_pass *p, const lane *u, const lane *multipliers, lane *by_q, lane *by_u)
 {
     const dyn_model   *m = p->scene->model;

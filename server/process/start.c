@@ -121,7 +121,7 @@ static bool take_over_service(srv_service *s, char *error, size_t size)
 {
     int control          = s->inherited.handover[SRV_END_CONTROL];
     s->models.store_lock = s->inherited.handover[SRV_END_STORE_LOCK];
-    s->models.link       = s->inherited.handover[SRV_END_TWIN];
+    s->models.link       = s->inherited.handover[SRV_END_STORE_LINK];
     if (!load_models(s, error, size) || !srv_await_models(&s->models, error, size)) return false;
     if (!srv_predecessor_tell_loaded(control)) {
         snprintf(error, size, "the server that hands over does not answer");

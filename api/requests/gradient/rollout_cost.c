@@ -11,7 +11,7 @@ static const char *const weight_names[API_COST_TERMS]    = {"q", "qd", "tau", "f
 static const char *const reference_names[API_COST_TERMS] = {"q_reference", "qd_reference", "tau_reference",
                                                             "q_reference", "qd_reference"};
 
-/* Reads points of nv numbers, or of `width`: `steps` of them or one. */
+/* Reads points of nv numbers, or of `width` numbers: one for each of `steps` steps, or a single one. */
 static bool read_node_points(api_query *q, const api_node *value, const api_place *pointer, const api_points_form *kind,
                              size_t steps, api_points *points)
 {
@@ -102,7 +102,7 @@ static bool read_state_multipliers(api_query *q, const api_node *request, const 
                            "rollout-gradient needs multipliers_q, multipliers_qd or a cost");
 }
 
-/* Sets the entry of q of each velocity of a joint with one coordinate. */
+/* Finds, for each velocity of a joint with one coordinate, its entry of q. */
 static bool find_positions(const api_query *q, api_rollout_cost *to)
 {
     const dyn_model *m = q->model->dyn;
@@ -176,7 +176,7 @@ bool api_rollout_cost_load(const api_query *q, api_rollout_cost *cost)
     return true;
 }
 
-/* The point of node `node`, from 0, of a row; a single point is that of all nodes. */
+/* Returns the point of node `node`, counted from 0, of a row; a single point serves for all nodes. */
 static const double *point_of(const api_points *points, const double *numbers, size_t row, size_t node)
 {
     return api_points_of(points, numbers, row) + (points->n == 1 ? 0 : node * points->width);
@@ -204,7 +204,7 @@ typedef struct turned_term {
     double weight[DYN_TANGENT_MOST], dx[DYN_TANGENT_MOST], J[DYN_TANGENT_MOST][DYN_TANGENT_MOST];
 } turned_term;
 
-/* False: body i has no quaternion, or no weight. */
+/* Returns false if body i has no quaternion, or its position has no weight. */
 static bool turned_term_of(const api_rollout_cost *cost, int term, const api_cost_state *s, size_t i, turned_term *to)
 {
     const api_cost_term *t     = &cost->term[term];
@@ -227,7 +227,7 @@ static bool turned_term_of(const api_rollout_cost *cost, int term, const api_cos
     return true;
 }
 
-/* Adds the term of q of joints with a quaternion: 1/2 dxT w dx, with the slope JT w dx. */
+/* Adds the term of q of joints with a quaternion: 1/2 dx^T w dx, with the derivative J^T w dx. */
 static double add_turned_terms(const api_rollout_cost *cost, int term, const api_cost_state *s)
 {
     double      sum = 0;
@@ -272,7 +272,8 @@ double api_rollout_cost_of_state(const api_rollout_cost *cost, const api_cost_st
     if (last) sum += add_term(&cost->term[API_COST_FINAL_QD], s, s->node - 1, s->qd, s->by_qd);
     for (int i = 0; i < 2; i++) {
         const api_points *points = &cost->multipliers[i];
-        if (!cost->multiplier[i] || (points->n == 1 && !last)) continue; /* a single point is that of the end */
+        if (!cost->multiplier[i] || (points->n == 1 && !last))
+            continue; /* a single point belongs to the last node only */
         const double *multipliers = point_of(points, cost->multiplier[i], s->row, s->node - 1);
         for (size_t v = 0; v < s->nv; v++)
             slopes[i][v * s->W] += multipliers[v];
@@ -287,7 +288,7 @@ double api_rollout_cost_of_torques(const api_rollout_cost *cost, const api_cost_
 }
 
 /* Adds the weights of a term to the diagonal of a matrix, whose rows are `width` apart; 0: the diagonal itself. Weights
- * of q of joints with a quaternion are left out: `position` is that of the cost for q, else NULL. */
+ * of q of joints with a quaternion are left out; `position` is cost->position for the term of q, else NULL. */
 static void add_weights(const api_rollout_cost *cost, int term, size_t row, const int *position, double *matrix,
                         size_t width)
 {
@@ -298,7 +299,7 @@ static void add_weights(const api_rollout_cost *cost, int term, size_t row, cons
         if (!position || position[v] >= 0) matrix[v * (width + 1)] += weight[v];
 }
 
-/* Adds JT w J of joints with a quaternion. */
+/* Adds J^T w J of joints with a quaternion, with J of dynamics/motion/tangent.h. */
 static void add_turned_weights(const api_rollout_cost *cost, int term, const api_cost_state *s, double *matrix,
                                size_t width)
 {

@@ -1,11 +1,12 @@
 /* rollout_gradient.c - integrates each row over many steps and differentiates a cost of the states, or multipliers .
- * states, by the torques, the initial state, parameters, wrenches and gravity.
+ * states, with respect to the torques, the initial state, parameters, wrenches and gravity.
  *
  * The rows of a block are integrated side by side; only the states of the nodes are kept, (nq + nv) numbers each. Then
- * the gradients by the state go back from the last node to the first through the adjoint of each step
- * (dynamics/adjoint/step_gradient.c), which evaluates the step again. */
+ * the gradients with respect to the state are propagated back from the last node to the first through the adjoint of
+ * each step (dynamics/adjoint/step_gradient.c), which evaluates the step again. */
 #include "gradient_outputs.h"
 #include "rollout_cost.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/requests/step/step.h"
 #include "api/service/http/call.h"
 #include "dynamics/gradient.h"
@@ -63,7 +64,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
 
-/* The gradients by parameters, wrenches and gravity: the results, and those of one step. NULL: not selected. */
+/* The gradients with respect to parameters, wrenches and gravity: the results, and those of one step. NULL: not
+ * selected. */
 enum { SCENE_GRADIENTS = 3 };
 
 /* The arrays of one block of rows, in lanes. */
@@ -74,7 +76,7 @@ typedef struct sweep {
     double                *q, *qd;               /* [steps] states before each step */
     double                *q_after, *qd_after;   /* the state at the end */
     double                *tau;                  /* torques of one step */
-    double                *by_q, *by_qd;         /* gradients by the state after a step */
+    double                *by_q, *by_qd;         /* gradients with respect to the state after a step */
     double                *before_q, *before_qd; /* and before it */
     double                *by_torques;           /* [steps] */
     double                *singular, *unsolved, *contradictory, *work;
@@ -241,7 +243,7 @@ static void add_scene_gradients(const sweep *s)
             s->to[i][k] += s->of_step[i][k];
 }
 
-/* Takes the gradients by the state after step n to those by the state before it. */
+/* Converts the gradients with respect to the state after step n to those with respect to the state before it. */
 static bool step_back(const sweep *s, size_t n)
 {
     const api_evaluation   *e = s->e;
@@ -313,7 +315,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     return true;
 }
 
-/* Seconds of the steps after the first, which the weight does not cover, of all evaluations of a step. */
+/* Seconds of the steps after the first of a row; the weight of the operation covers only the first. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     enum { STAGES_RK4 = 4, NEWTON = 6 };

@@ -171,7 +171,7 @@ static void keep_silent(void *arg, const char *message, ...)
     (void)arg, (void)message;
 }
 
-/* Parses a prepared text of the source. */
+/* Parses a text that api_xml_prepare has made of the source. */
 static xmlDoc *parse_prepared(const api_xml_source *source, const char *text, size_t length, api_problem *problem)
 {
     if (!check_bytes(text, length, problem)) return NULL;

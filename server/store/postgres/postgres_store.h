@@ -23,8 +23,8 @@ void srv_postgres_url_print(const char *url, char *text, size_t size);
 /* Loads libpq and reads the URL; does not connect. NULL with a message. */
 srv_postgres *srv_postgres_open(const char *url, srv_log *log, char *error, size_t error_size);
 
-/* Starts the thread. When it has read all models for the first time, it calls api_set_ready; /readyz names a database
- * that is away, and rows that cannot be read. False with a message: no thread. */
+/* Starts the thread. When the thread has read all models once, it calls api_set_ready. /readyz reports a database that
+ * does not answer, and rows that cannot be read. False with a message if no thread could be started. */
 bool srv_postgres_start(srv_postgres *store, api *api, char *error, size_t error_size);
 
 /* Waits until all models are read, for a command. False with a message after some seconds. */
