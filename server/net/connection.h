@@ -42,16 +42,16 @@ typedef struct srv_connection {
     bool                   client_closed;         /* the client has closed its side */
     srv_peer               peer;
     gnutls_session_t       tls;             /* NULL: not encrypted */
-    srv_credentials       *tls_credentials; /* those with which the session began; NULL: not encrypted */
-    srv_certificate        certificate;     /* of the client, as checked by the credentials of the generation */
+    srv_credentials       *tls_credentials; /* credentials with which the session began; NULL: not encrypted */
+    srv_certificate        certificate; /* certificate of the client, as checked by the credentials of the generation */
     uint64_t               certificate_generation;
-    srv_account           *peer_account;   /* of the address or user at the other end */
+    srv_account           *peer_account;   /* account of the address or user at the other end */
     bool                   is_counted;     /* true: it is one of the account's connections */
     bool                   is_surplus;     /* the client had too many connections: the first request is refused */
-    srv_account           *client_account; /* of the last request's client, if another; NULL: none */
+    srv_account           *client_account; /* account of the last request's client, if another; NULL: none */
     srv_tally              tally;
     bool                   on_loopback; /* accepted on a loopback address: the client is on this machine */
-    srv_inflow             inflow;      /* what the client sends, checked */
+    srv_inflow             inflow;      /* check of the bytes that the client sends */
     uint64_t               requests;    /* number of requests that libmicrohttpd has announced */
     struct srv_loop       *loop;        /* the last four fields belong to http_daemon.c and exchange*.c */
     struct MHD_Connection *mhd;

@@ -161,7 +161,7 @@ static bool reserve_audit_line(srv_job *job)
     return false;
 }
 
-/* Passes the request to a worker if it is admitted. It costs no more than the time until its deadline. */
+/* Passes the request to a worker if it is admitted. The request costs no more than the time until its deadline. */
 static enum MHD_Result pass_on(srv_exchange *x, bool writes)
 {
     uint64_t now = srv_now(), deadline = x->job.deadline.time;

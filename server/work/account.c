@@ -17,7 +17,7 @@ static size_t bucket_of(const char *name)
 void srv_accounts_open(srv_accounts *accounts)
 {
     *accounts                   = (srv_accounts){.n_kept = 0};
-    accounts->shared.references = 1; /* it is never freed */
+    accounts->shared.references = 1; /* never freed */
     srv_mutex_init(&accounts->mutex);
 }
 

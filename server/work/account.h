@@ -40,7 +40,7 @@ typedef struct srv_accounts {
 } srv_accounts;
 
 void srv_accounts_open(srv_accounts *accounts);
-void srv_accounts_close(srv_accounts *accounts); /* call when nobody refers to an account */
+void srv_accounts_close(srv_accounts *accounts); /* call when no account has references */
 
 /* Finds the account of a name, or opens it, and refers to it. */
 srv_account *srv_account_take(srv_accounts *accounts, const char *name);

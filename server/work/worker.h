@@ -20,10 +20,10 @@
 
 typedef struct srv_pool srv_pool;
 
-/* How much work a pool takes, s of admitted work per worker. */
+/* Limits of the work that a pool takes, s of admitted work per worker. */
 typedef struct srv_work_limits {
-    double queue;  /* of all clients */
-    double client; /* of any one client */
+    double queue;  /* limit for all clients together */
+    double client; /* limit for any one client */
 } srv_work_limits;
 
 typedef enum srv_admission { SRV_ADMITTED, SRV_QUEUE_FULL, SRV_CLIENT_QUEUE_FULL } srv_admission;
