@@ -2,6 +2,8 @@
 #include "rigid_problem.h"
 #include <lapacke.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEPENDENT  1e-10 /* of the largest pivot: smaller ones are those of dependent directions */
@@ -9,7 +11,14 @@
 #define CONSISTENT 1e-5  /* of the largest b: what a solution of least squares may leave of dependent equations */
 #define IMMOBILE   1e-14 /* of the largest diagonal entry of A: nothing moves a point in a direction with less */
 
-enum { SWEEPS_BETWEEN = 64 /* sweeps between two looks at the deadline */, MOST_ROWS = DYN_RIGID_ROWS * DYN_MAX_RIGID };
+#define SHORTEST 1e-4 /* of a Newton step: the residual need not fall in a shorter one */
+
+enum {
+    SWEEPS       = 50, /* of the first round; each further one has four times as many */
+    ROUNDS       = 5,
+    NEWTON_STEPS = 50,
+    MOST_ROWS    = DYN_RIGID_ROWS * DYN_MAX_RIGID
+};
 
 /* The rows of A that forces have to satisfy as equations. */
 typedef struct row_list {
@@ -258,12 +267,19 @@ static double update_normal(const dyn_rigid_problem *p, size_t i)
     return moved;
 }
 
+/* Returns the largest eigenvalue of A along the tangents of contact i. */
+static double friction_stiffness(const dyn_rigid_problem *p, size_t i)
+{
+    const size_t k = rows_of(p), a = 3 * i;
+    const double xx = p->A[a + k * a], yy = p->A[(a + 1) * (k + 1)], xy = p->A[a + k * (a + 1)];
+    return 0.5 * (xx + yy) + hypot(0.5 * (xx - yy), xy);
+}
+
 /* Updates the friction of a contact that sticks: a step against a_t, and back to the cone. */
 static double update_friction(const dyn_rigid_problem *p, size_t i)
 {
-    const size_t k = rows_of(p), a = 3 * i;
-    const double xx = p->A[a + k * a], yy = p->A[(a + 1) * (k + 1)], xy = p->A[a + k * (a + 1)],
-                 stiffness = 0.5 * (xx + yy) + hypot(0.5 * (xx - yy), xy), most = p->friction[i] * p->force[a + 2];
+    const size_t a         = 3 * i;
+    const double stiffness = friction_stiffness(p, i), most = p->friction[i] * p->force[a + 2];
     if (p->mode[i] != DYN_RIGID_STICKS || (!is_mobile(p, a) && !is_mobile(p, a + 1))) return 0;
     const double x = p->force[a] - left_at(p, a) / stiffness, y = p->force[a + 1] - left_at(p, a + 1) / stiffness,
                  size = hypot(x, y), part = size > most ? most / size : 1;
@@ -282,20 +298,146 @@ static void project_forces(const dyn_rigid_problem *p)
     }
 }
 
-static bool iterate(dyn_rigid_problem *p, double size, dyn_deadline deadline)
+/* Sweeps over all contacts, at most `sweeps` times. Returns false if friction leaves a contact no force. */
+static bool relax(dyn_rigid_problem *p, double size, int sweeps)
 {
-    project_forces(p);
-    for (int sweep = 0; sweep < DYN_RIGID_SWEEPS; sweep++) {
+    for (int sweep = 0; sweep < sweeps; sweep++) {
         double change = 0;
-        if (sweep % SWEEPS_BETWEEN == 0 && !dyn_may_continue(deadline)) return false;
         for (size_t i = 0; i < p->n; i++) {
             change = fmax(change, update_normal(p, i));
             change = fmax(change, update_friction(p, i));
         }
         if (!isfinite(change)) return false;
-        if (change > DYN_RIGID_RESIDUAL * size) continue;
-        find_left(p);
-        return true;
+        if (change <= DYN_RIGID_RESIDUAL * size) return true;
+    }
+    return true;
+}
+
+/* --- Newton's method ---------------------------------------------------------------------------------------------- */
+
+/* Adds `factor` times row a of A to row r of the system. */
+static void add_row(const dyn_rigid_problem *p, size_t r, size_t a, double factor)
+{
+    const size_t k = rows_of(p);
+    for (size_t c = 0; c < k; c++)
+        p->system[r + k * c] += factor * p->A[a + k * c];
+}
+
+/* Finds the residual f_n - max(0, y) with y = f_n - a_n / A_nn, and f_t = -mu f_n d of a sliding contact. Returns y. */
+static double fill_normal(const dyn_rigid_problem *p, size_t i)
+{
+    const size_t k = rows_of(p), a = 3 * i + 2;
+    const double stiffness = p->A[a + k * a], y = is_mobile(p, a) ? p->force[a] - p->left[a] / stiffness : 0;
+    p->right[a] = p->force[a] - fmax(y, 0);
+    if (y > 0)
+        add_row(p, a, a, 1 / stiffness);
+    else
+        p->system[a + k * a] = 1;
+    for (size_t j = 0; j < 2 && p->mode[i] == DYN_RIGID_SLIDES; j++) {
+        p->right[a - 2 + j]                    = p->force[a - 2 + j] - drag(p, a, j) * p->force[a];
+        p->system[a - 2 + j + k * (a - 2 + j)] = 1;
+        p->system[a - 2 + j + k * a]           = -drag(p, a, j);
+    }
+    return y;
+}
+
+/* Finds the residual of the friction of a contact that sticks, f_t - P(z) with z = f_t - a_t / s and the projection P
+ * on the disc of radius mu max(0, y); the derivatives of P where |z| is beyond the disc are mu u y' + (radius / |z|) (1
+ * - u u^T) z' with u = z / |z|. */
+static void fill_friction(const dyn_rigid_problem *p, size_t i, double y)
+{
+    const size_t k = rows_of(p), a = 3 * i;
+    const double s = friction_stiffness(p, i), radius = p->friction[i] * fmax(y, 0), normal = p->A[(a + 2) * (k + 1)],
+                 z[2] = {p->force[a] - p->left[a] / s, p->force[a + 1] - p->left[a + 1] / s}, size = hypot(z[0], z[1]);
+    if (size <= radius) {
+        for (size_t j = 0; j < 2; j++) {
+            p->right[a + j] = p->left[a + j] / s;
+            add_row(p, a + j, a + j, 1 / s);
+        }
+        return;
+    }
+    for (size_t j = 0; j < 2; j++) {
+        const double u = z[j] / size, part = radius / size;
+        p->right[a + j] = p->force[a + j] - part * z[j];
+        p->system[a + j + k * (a + j)] += 1 - part;
+        add_row(p, a + j, a + j, part / s);
+        for (size_t c = 0; c < 2; c++) {
+            p->system[a + j + k * (a + c)] += part * u * (z[c] / size);
+            add_row(p, a + j, a + c, -part * u * (z[c] / size) / s);
+        }
+        if (!(y > 0)) continue;
+        p->system[a + j + k * (a + 2)] -= p->friction[i] * u;
+        add_row(p, a + j, a + 2, p->friction[i] * u / normal);
+    }
+}
+
+/* Fills the residual of the projections and its Jacobian (Alart & Curnier 1991). Returns the norm of the residual. */
+static double fill_residual(dyn_rigid_problem *p)
+{
+    const size_t k   = rows_of(p);
+    double       sum = 0;
+    find_left(p);
+    memset(p->system, 0, k * k * sizeof *p->system);
+    for (size_t i = 0; i < p->n; i++) {
+        const double y = fill_normal(p, i);
+        if (p->mode[i] == DYN_RIGID_STICKS) fill_friction(p, i, y);
+    }
+    for (size_t a = 0; a < k; a++)
+        sum += p->right[a] * p->right[a];
+    return sqrt(sum);
+}
+
+/* The largest force. */
+static double largest_force(const dyn_rigid_problem *p)
+{
+    double largest = 0;
+    for (size_t a = 0; a < rows_of(p); a++)
+        largest = fmax(largest, fabs(p->force[a]));
+    return largest;
+}
+
+/* Moves the forces by a Newton step, shortened until the residual, `before`, falls. Returns the new residual. */
+static double take_newton_step(dyn_rigid_problem *p, double before)
+{
+    const size_t     k = rows_of(p);
+    const lapack_int n = (lapack_int)k, room = 4 * n + 1;
+    lapack_int       pivot[MOST_ROWS] = {0}, rank = 0;
+    double           step[MOST_ROWS], start[MOST_ROWS], part = 1, after = INFINITY;
+    if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, p->system, n, p->right, n, pivot, DEPENDENT, &rank, p->work,
+                            room) != 0)
+        return NAN;
+    memcpy(step, p->right, k * sizeof *step);
+    memcpy(start, p->force, k * sizeof *start);
+    for (; part > SHORTEST && !(after <= (1 - 1e-4 * part) * before); part /= 2) {
+        for (size_t a = 0; a < k; a++)
+            p->force[a] = start[a] - part * step[a];
+        after = fill_residual(p);
+    }
+    return after;
+}
+
+/* Returns true if the residual falls below DYN_RIGID_RESIDUAL of the largest force or, where rounding errors keep it
+ * above, below DYN_RIGID_ACCEPTED. */
+static bool refine(dyn_rigid_problem *p)
+{
+    double residual = fill_residual(p);
+    for (int i = 0; i < NEWTON_STEPS && residual > DYN_RIGID_RESIDUAL * largest_force(p); i++) {
+        const double before = residual;
+        residual            = take_newton_step(p, before);
+        if (!(residual < before)) break;
+    }
+    return residual <= DYN_RIGID_ACCEPTED * largest_force(p);
+}
+
+static bool iterate(dyn_rigid_problem *p, double size, dyn_deadline deadline)
+{
+    double relaxed[MOST_ROWS];
+    project_forces(p);
+    for (int round = 0, sweeps = SWEEPS; round < ROUNDS; round++, sweeps *= 4) {
+        if (!dyn_may_continue(deadline) || !relax(p, size, sweeps)) return false;
+        memcpy(relaxed, p->force, rows_of(p) * sizeof *relaxed);
+        if (refine(p)) return true;
+        memcpy(p->force, relaxed, rows_of(p) * sizeof *relaxed);
     }
     return false;
 }
@@ -306,5 +448,19 @@ bool dyn_rigid_problem_solve(dyn_rigid_problem *p, dyn_deadline deadline)
     memset(p->force, 0, rows_of(p) * sizeof *p->force);
     find_left(p);
     if (!isfinite(size)) return false;
-    return !(size > 0) || solve_linear(p, size) || iterate(p, size, deadline);
+    bool ok = !(size > 0) || solve_linear(p, size) || iterate(p, size, deadline);
+    if (!ok && getenv("DUMPRIGID")) {
+        FILE        *f = fopen(getenv("DUMPRIGID"), "w");
+        const size_t k = rows_of(p);
+        fprintf(f, "%zu\n", p->n);
+        for (size_t i = 0; i < p->n; i++)
+            fprintf(f, "%d %.17g %.17g %.17g\n", p->mode[i], p->friction[i], p->direction[i][0], p->direction[i][1]);
+        for (size_t a = 0; a < k; a++) {
+            for (size_t c = 0; c < k; c++)
+                fprintf(f, "%.17g ", p->A[a + k * c]);
+            fprintf(f, "%.17g %.17g\n", p->b[a], p->force[a]);
+        }
+        fclose(f);
+    }
+    return ok;
 }

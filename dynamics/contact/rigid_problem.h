@@ -13,16 +13,18 @@
  *     sliding:  f_t = -mu f_n d, with the direction d of the sliding motion.
  *
  * A linear system, with the contacts that would pull removed one by one, gives the forces of least norm as long as all
- * friction cones hold them. Where they do not, projected Gauss-Seidel goes on from there (Jean & Moreau 1992), until no
- * row changes in a sweep by more than DYN_RIGID_RESIDUAL of the largest b; after DYN_RIGID_SWEEPS sweeps it gives up.
- */
+ * friction cones hold them. Where they do not, projected Gauss-Seidel goes on from there (Jean & Moreau 1992), and
+ * Newton's method for the same projections (Alart & Curnier 1991) ends once their residual is below DYN_RIGID_RESIDUAL
+ * of the largest force, or at most DYN_RIGID_ACCEPTED and no longer falls. If it does not, up to four longer rounds of
+ * both follow. */
 #pragma once
 #include "dynamics/memory/memory.h"
 #include "dynamics/step.h"
 
-#define DYN_RIGID_RESIDUAL 1e-13
+#define DYN_RIGID_RESIDUAL 1e-12
+#define DYN_RIGID_ACCEPTED 1e-9
 
-enum { DYN_RIGID_SWEEPS = 50000, DYN_RIGID_ROWS = 3, DYN_MAX_RIGID = DYN_MAX_HELD };
+enum { DYN_RIGID_ROWS = 3, DYN_MAX_RIGID = DYN_MAX_HELD };
 
 /* A point of the robot that must not enter the ground. */
 typedef struct dyn_rigid_contact {

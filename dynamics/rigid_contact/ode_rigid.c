@@ -75,6 +75,13 @@ bool dyn_ode_rigid_open(dyn_memory memory, dyn_robot_ode *ode)
     return true;
 }
 
+void dyn_ode_rigid_reset(dyn_ode_rigid *r)
+{
+    r->events.n = 0;
+    memset(r->mode, 0, sizeof r->mode);
+    memset(r->direction, 0, sizeof r->direction);
+}
+
 /* --- contacts ----------------------------------------------------------------------------------------------------- */
 
 void dyn_ode_rigid_evaluate(dyn_robot_ode *ode, const double *q, const double *qd)

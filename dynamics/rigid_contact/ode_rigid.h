@@ -56,6 +56,9 @@ struct dyn_ode_rigid {
 /* Takes ode->rigid, which stays NULL without rigid contacts. Returns false if memory is refused. */
 bool dyn_ode_rigid_open(dyn_memory memory, dyn_robot_ode *ode);
 
+/* Opens all contacts and forgets the events, before a simulation. */
+void dyn_ode_rigid_reset(dyn_ode_rigid *r);
+
 /* Returns the longest step, s, so that a point that touches a plane within a step is noticed. */
 double dyn_ode_rigid_longest_step(void);
 

@@ -6,6 +6,8 @@
 #define TOUCHING 1e-9  /* m: points this far from their planes take part in an impact */
 #define STILL    1e-8  /* m/s: a slower point sticks, unless friction cannot hold it */
 #define APPROACH 1e-12 /* m/s: a slower approach is a rounding error */
+#define LEAVES   1.0   /* s: a point below its plane leaves it at a speed of its depth divided by this */
+#define DEEP     1e-11 /* m: a point touches at this depth, which is more than rounding errors */
 #define SLACK    1e-7  /* of the accelerations, beyond which a contact opens or slides */
 #define CREATED  1e-12 /* of the kinetic energy: a larger growth is no rounding error */
 #define IMPULSE  1e-12 /* of the largest impulse: smaller ones are rounding errors */
@@ -208,20 +210,27 @@ static double slack_of(const dyn_rigid_problem *p)
     return SLACK * size;
 }
 
-/* Opens contacts that the forces of the last rate leave, and lets those slide that friction does not hold. */
-static void apply_forces(dyn_ode_rigid *r)
+/* Opens contacts that the forces of the last rate leave, and lets those slide that friction does not hold. Returns true
+ * if a mode changes. */
+static bool apply_forces(dyn_ode_rigid *r)
 {
-    const dyn_rigid_problem *p     = &r->problem;
-    const double             slack = slack_of(p);
+    bool                     changes = false;
+    const dyn_rigid_problem *p       = &r->problem;
+    const double             slack   = slack_of(p);
     for (size_t k = 0; k < p->n; k++) {
         const size_t  i = r->list[k];
         const double *a = p->left + DYN_RIGID_ROWS * k, *f = p->force + DYN_RIGID_ROWS * k, drag = hypot(f[0], f[1]);
-        if (a[2] > slack) r->mode[i] = DYN_RIGID_OPEN;
+        if (a[2] > slack) {
+            r->mode[i] = DYN_RIGID_OPEN;
+            changes    = true;
+        }
         if (r->mode[i] != DYN_RIGID_STICKS || !(hypot(a[0], a[1]) > slack)) continue;
         r->mode[i] = DYN_RIGID_SLIDES;
+        changes    = true;
         for (int j = 0; j < 2; j++)
             r->direction[i][j] = drag > 0 ? -f[j] / drag : a[j] / hypot(a[0], a[1]);
     }
+    return changes;
 }
 
 /* Decides the modes of closed contacts at ode->state.y: slow ones stick, unless forces say otherwise. */
@@ -237,9 +246,10 @@ static void decide(dyn_robot_ode *ode, double t)
             for (int j = 0; j < 2; j++)
                 r->direction[i][j] = v[j] / hypot(v[0], v[1]);
     }
-    if (dyn_ode_rigid_list_closed(r) == 0) return;
-    dyn_robot_ode_rate(ode, t, ode->state.y, ode->state.stage_rate[0]);
-    apply_forces(r);
+    for (size_t turn = 0; turn <= 2 * r->n && dyn_ode_rigid_list_closed(r) > 0; turn++) {
+        dyn_robot_ode_rate(ode, t, ode->state.y, ode->state.stage_rate[0]);
+        if (!apply_forces(r)) return;
+    }
 }
 
 /* Applies impacts until no point approaches its plane, then corrects the state to the closed contacts and decides their
@@ -292,9 +302,6 @@ void dyn_rigid_events_start(dyn_robot_ode *ode)
 {
     dyn_ode_rigid *r                     = ode->rigid;
     dyn_rigid_mode before[DYN_MAX_RIGID] = {DYN_RIGID_OPEN};
-    r->events.n                          = 0;
-    memset(r->mode, 0, sizeof r->mode);
-    memset(r->direction, 0, sizeof r->direction);
     take_state(ode);
     evaluate_contacts(ode, 0);
     for (size_t i = 0; i < r->n; i++)
@@ -317,6 +324,15 @@ void dyn_rigid_events_restart(dyn_robot_ode *ode, double t)
     resolve(ode, t, before, TOUCHING);
 }
 
+size_t dyn_rigid_events_find_missed(const dyn_ode_rigid *r, double *depth)
+{
+    size_t i = 0;
+    while (i < r->n && (r->mode[i] != DYN_RIGID_OPEN || dyn_ode_rigid_gap(r, i, 0) >= -DYN_RIGID_START))
+        i++;
+    if (i < r->n) *depth = -dyn_ode_rigid_gap(r, i, 0);
+    return i;
+}
+
 /* The margin of a closed contact k of the problem at the last rate; v is its velocity. */
 static double closed_margin(const dyn_ode_rigid *r, size_t k, const double v[DYN_RIGID_ROWS])
 {
@@ -329,17 +345,22 @@ static double closed_margin(const dyn_ode_rigid *r, size_t k, const double v[DYN
     return fmin(presses, (v[0] * r->direction[i][0] + v[1] * r->direction[i][1]) / DYN_TURNED_RATE + 1);
 }
 
+/* The margin of an open contact with the velocity v: its gap, once it has left the plane. After an impact the gap may
+ * be negative by rounding, and a short flight may begin and end within a step: a point that moves away is not below. */
+static double open_margin(const dyn_ode_rigid *r, size_t i, const double v[DYN_RIGID_ROWS])
+{
+    return fmax(dyn_ode_rigid_gap(r, i, 0), v[2] * LEAVES) + DEEP;
+}
+
 void dyn_rigid_events_margins(dyn_robot_ode *ode, double t, const double *y, double *margins)
 {
     dyn_ode_rigid *r = ode->rigid;
     dyn_robot_ode_rate(ode, t, y, ode->state.stage_rate[0]);
     const size_t n = dyn_ode_rigid_list_closed(r);
-    for (size_t i = 0; i < r->n; i++)
-        margins[i] = r->mode[i] == DYN_RIGID_OPEN ? dyn_ode_rigid_gap(r, i, 0) : 0;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t i = 0, k = 0; i < r->n; i++) {
         double v[DYN_RIGID_ROWS];
-        dyn_ode_rigid_velocity(r, r->list[k], 0, y + ode->state.nq * ode->W, v);
-        margins[r->list[k]] = closed_margin(r, k, v);
+        dyn_ode_rigid_velocity(r, i, 0, y + ode->state.nq * ode->W, v);
+        margins[i] = k < n && r->list[k] == i ? closed_margin(r, k++, v) : open_margin(r, i, v);
     }
 }
 

@@ -21,7 +21,11 @@
 /* m: the start may be below a plane by this much, and contacts up to this far from it then touch it. */
 #define DYN_RIGID_START 1e-6
 
-/* Begins a simulation at ode->state.y. Records a fault if a point is below its plane. */
+/* Returns an open contact that is below its plane by more than DYN_RIGID_START at the last rate, or the number of
+ * contacts: its touch was not noticed. Sets *depth, m. */
+size_t dyn_rigid_events_find_missed(const dyn_ode_rigid *r, double *depth);
+
+/* Begins a simulation at ode->state.y, after dyn_ode_rigid_reset. Records a fault if a point is below its plane. */
 void dyn_rigid_events_start(dyn_robot_ode *ode);
 
 /* Decides the modes anew at ode->state.y and time t, after a break of the input. */

@@ -197,6 +197,7 @@ void dyn_robot_ode_start(dyn_robot_ode *ode)
     memset(ode->state.fault, 0, sizeof ode->state.fault);
     memset(ode->state.y + (ode->state.nq + ode->state.nv) * W, 0,
            (ode->state.entries - ode->state.nq - ode->state.nv) * W * sizeof *ode->state.y);
+    if (ode->rigid) dyn_ode_rigid_reset(ode->rigid);
     dyn_ode_prescribed_set(ode, 0, ode->state.y, W, W);
     if (ode->loops) start_loops(ode);
     if (ode->contact) dyn_ode_contact_start(ode);

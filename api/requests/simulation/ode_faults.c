@@ -45,10 +45,9 @@ static void describe_rigid(const api_simulated_rows *r, const dyn_fault *f, api_
 {
     const size_t contact = r->s->ground.entry[f->index];
     if (f->kind == DYN_FAULT_BELOW)
-        api_fail(problem, API_BAD_VALUE, NULL,
-                 "contacts[%zu] is %.3g m below its plane: rigid contacts start on their planes or above (at most %g m "
-                 "below)",
-                 contact, f->value, DYN_RIGID_START);
+        api_fail(problem, API_BAD_VALUE, NULL, "contacts[%zu] is %.3g m below its plane: %s", contact, f->value,
+                 f->time > 0 ? "it has passed the plane within a step; give a smaller tolerance"
+                             : "rigid contacts start on their planes or at most 1e-6 m below");
     else if (f->kind == DYN_FAULT_RIGID)
         api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
                  "no forces at contacts[%zu] and the other rigid contacts that touch satisfy the laws of contact and "

@@ -3,7 +3,7 @@
 #include "api/requests/lanes/failed_rows.h"
 #include "api/base/work/parallel.h"
 #include "dynamics/model/coordinates.h"
-#include "dynamics/rigid_contact/ode_rigid.h"
+#include "dynamics/rigid_contact/rigid_events.h"
 #include "dynamics/simulation/ode_contact.h"
 #include "dynamics/simulation/ode_input.h"
 #include "dynamics/simulation/stiction_events.h"
@@ -122,6 +122,18 @@ static bool integrate_interval(api_simulated_rows *r, size_t k, api_problem *pro
     return done.status == DYN_INTEGRATION_DONE || api_ode_faults_check_integration(r, done, problem);
 }
 
+/* Fails if a rigid contact is below its plane after the sample of time t. */
+static bool check_touches(api_simulated_rows *r, double t, api_problem *problem)
+{
+    double       depth = 0;
+    const size_t n     = r->ode.rigid ? r->ode.rigid->n : 0,
+                 i     = n > 0 ? dyn_rigid_events_find_missed(r->ode.rigid, &depth) : 0;
+    if (i == n) return true;
+    dyn_fault_record(&r->ode.state.fault[0], DYN_FAULT_BELOW, t, i);
+    r->ode.state.fault[0].value = depth;
+    return api_ode_faults_check_all(r, problem);
+}
+
 /* Integrates all intervals and stores the samples. */
 static bool integrate(api_simulated_rows *r, api_problem *problem)
 {
@@ -132,6 +144,7 @@ static bool integrate(api_simulated_rows *r, api_problem *problem)
         dyn_ode_sampling_renew(&r->ode, s->boundaries[k]);
         for (; n < s->sampling.n && api_sample_time(&s->sampling, n, s->duration) <= s->boundaries[k]; n++)
             put_sample(r, n, s->boundaries[k]);
+        if (!check_touches(r, s->boundaries[k], problem)) return false;
     }
     return api_ode_faults_check_all(r, problem);
 }
