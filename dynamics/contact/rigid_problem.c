@@ -2,8 +2,6 @@
 #include "rigid_problem.h"
 #include <lapacke.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DEPENDENT  1e-10 /* of the largest pivot: smaller ones are those of dependent directions */
@@ -448,19 +446,5 @@ bool dyn_rigid_problem_solve(dyn_rigid_problem *p, dyn_deadline deadline)
     memset(p->force, 0, rows_of(p) * sizeof *p->force);
     find_left(p);
     if (!isfinite(size)) return false;
-    bool ok = !(size > 0) || solve_linear(p, size) || iterate(p, size, deadline);
-    if (!ok && getenv("DUMPRIGID")) {
-        FILE        *f = fopen(getenv("DUMPRIGID"), "w");
-        const size_t k = rows_of(p);
-        fprintf(f, "%zu\n", p->n);
-        for (size_t i = 0; i < p->n; i++)
-            fprintf(f, "%d %.17g %.17g %.17g\n", p->mode[i], p->friction[i], p->direction[i][0], p->direction[i][1]);
-        for (size_t a = 0; a < k; a++) {
-            for (size_t c = 0; c < k; c++)
-                fprintf(f, "%.17g ", p->A[a + k * c]);
-            fprintf(f, "%.17g %.17g\n", p->b[a], p->force[a]);
-        }
-        fclose(f);
-    }
-    return ok;
+    return !(size > 0) || solve_linear(p, size) || iterate(p, size, deadline);
 }

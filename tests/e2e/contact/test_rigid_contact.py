@@ -220,10 +220,12 @@ class RigidContact(Closed):
             alone = self.ask("up", "simulate", {"q": q, **request})
             for name in ("q", "qd", "contact_forces", "contact_events"):
                 self.assertEqual(alone[name], batch[name][k], name)
-        masses = {"payload": [{"link": "along_z", "mass": 0.1 * (1 + k)} for k in range(5)]}
-        batch = self.ask("up", "simulate", {"q": rows, **request, **masses, "outputs": ["contact_events"]})
+        masses = [0.1 * (1 + k) for k in range(5)]
+        batch = self.ask("up", "simulate", {"q": rows, **request, "payload": {"link": "along_z", "mass": masses},
+                                            "outputs": ["contact_events"]})
         for k, q in enumerate(rows):
-            alone = self.ask("up", "simulate", {"q": q, **request, "payload": masses["payload"][k], "outputs": ["contact_events"]})
+            alone = self.ask("up", "simulate", {"q": q, **request, "payload": {"link": "along_z", "mass": masses[k]},
+                                                "outputs": ["contact_events"]})
             self.assertEqual(alone["contact_events"], batch["contact_events"][k])
 
     def test_rows_that_fail_alone(self):
@@ -235,16 +237,16 @@ class RigidContact(Closed):
         self.assertIsNone(a["contact_events"][1])
 
     def test_loops(self):
-        """A closed loop that stands on a rigid contact: qdd is that of forward dynamics with the force of the answer."""
+        """A closed loop that stands on a rigid contact: the efforts of inverse dynamics are those of the force alone."""
         q = [0, 0, 0.3, 0, 0, 0, 1, 1.9, 1.2]
         nv = self.ok(self.client.get("/v1/models/borne"))["nv"]
         poses = self.ask("borne", "kinematics", {"q": q, "frames": ["ground"], "outputs": ["poses"]})["poses"]["ground"]
-        z = poses["position"][2]
+        y = poses["position"][1]  # gravity acts along -y
         a = self.simulate("borne", {"q": q, "duration": 0.2, "samples": 3, "contacts": [
-            {"frame": "ground", "rigid": True, "friction_coefficient": 0.7, "plane": {"point": [0, 0, z]}}]},
+            {"frame": "ground", "rigid": True, "friction_coefficient": 0.7, "plane": {"point": [0, y, 0], "normal": [0, 1, 0]}}]},
             "q", "qd", "qdd", "contact_forces", tolerance=1e-8)
         self.assertEqual(len(a["qdd"][0]), nv)
-        self.assertGreater(a["contact_forces"][-1][0][2], 0.1)
+        self.assertGreater(a["contact_forces"][-1][0][1], 0.1)
         for q, qd, qdd, forces in zip(a["q"], a["qd"], a["qdd"], a["contact_forces"]):
             J = np.array(self.ask("borne", "kinematics", {"q": q, "frame": "ground", "outputs": ["jacobian"]})["jacobian"])
             tau = self.ask("borne", "inverse-dynamics", {"q": q, "qd": qd, "qdd": qdd, "outputs": ["tau"]})["tau"]
