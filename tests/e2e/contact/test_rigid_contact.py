@@ -204,6 +204,23 @@ class RigidContact(Closed):
         self.assertClose(list(np.sum(a["contact_forces"][1], axis=0)), [-6, -3, 27], 1e-9, 1)
         self.assertClose(a["q"][1], start["q"], 1e-10, 1)
 
+    def test_quadruped_lands_and_stands(self):
+        """A quadruped lands on its feet under a regulator of its joints, and stands: the normal forces add to its weight, the
+        tangential ones to zero; the energy is that of the start with the work of actuators and contacts."""
+        home = [0, 0, 0.25, 0, 0, 0, 1, 0, 0.8, -1.6, 0, 0.8, -1.6, 0, -0.8, 1.6, 0, -0.8, 1.6]
+        weight = self.ok(self.client.get("/v1/models/solo12"))["mass"] * G
+        a = self.simulate("solo12", {"q": home, "duration": 1.5, "samples": 7, "contacts": [
+            {"frame": f"{leg}_FOOT", "rigid": True, "restitution": 0.2, "friction_coefficient": 0.8} for leg in ("FL", "FR", "HL", "HR")],
+            "input": {"controller": "pd_gravity", "kp": [0] * 6 + [20] * 12, "kd": [0] * 6 + [0.4] * 12, "reference": [0] * 6 + home[7:]}},
+            "qd", "kinetic", "potential", "actuator_work", "wrench_work", "contact_forces", "contact_events", tolerance=1e-8)
+        forces = np.array(a["contact_forces"])
+        self.assertClose(list(forces[-1].sum(axis=0)), [0, 0, weight], 1e-6, weight)
+        self.assertGreater(forces[-1, :, 2].min(), 0.2 * weight)
+        self.assertLess(np.abs(a["qd"][-1]).max(), 1e-6)
+        balance = np.add(a["kinetic"], a["potential"]) - a["actuator_work"] - a["wrench_work"]
+        self.assertClose(list(balance), [float(balance[0])] * 7, 1e-7)
+        self.assertEqual({e["contact"] for e in kinds(a["contact_events"], "make")}, {0, 1, 2, 3})
+
     def test_compliant_and_rigid_together(self):
         """Forces are in the order of the request; a mass on a rigid point bears its weight there alone."""
         soft = {"frame": "tip", "stiffness": 1e3, "plane": {"point": [0, 0, -1]}}
