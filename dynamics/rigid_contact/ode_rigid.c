@@ -145,7 +145,7 @@ bool dyn_ode_rigid_gather(dyn_robot_ode *ode, size_t n, size_t lane)
 /* --- the rate ----------------------------------------------------------------------------------------------------- */
 
 /* Gives a sliding contact of the problem the direction of its velocity v. */
-static void set_direction(dyn_rigid_problem *p, size_t k, const double v[DYN_RIGID_ROWS])
+static void turn_with_velocity(dyn_rigid_problem *p, size_t k, const double v[DYN_RIGID_ROWS])
 {
     const double speed = hypot(v[0], v[1]), along = v[0] * p->direction[k][0] + v[1] * p->direction[k][1];
     if (p->mode[k] != DYN_RIGID_SLIDES || !(along > DYN_RIGID_SLOW)) return;
@@ -176,7 +176,7 @@ static bool accelerate_lane(dyn_robot_ode *ode, size_t n, size_t lane, const dou
     for (size_t k = 0; k < n; k++) {
         const size_t i = r->list[k];
         dyn_ode_rigid_velocity(r, i, lane, qd, v[k]);
-        set_direction(p, k, v[k]);
+        turn_with_velocity(p, k, v[k]);
         dyn_ode_rigid_velocity(r, i, lane, qdd, p->b + DYN_RIGID_ROWS * k);
         for (size_t a = 0; a < DYN_RIGID_ROWS; a++)
             p->b[DYN_RIGID_ROWS * k + a] += r->block.jdot_qd[(DYN_RIGID_ROWS * i + a) * W + lane];

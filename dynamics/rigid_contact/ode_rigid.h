@@ -2,13 +2,13 @@
  *
  * A contact is open, sticks or slides (dyn_rigid_mode). The mode is constant between events (rigid_events.h), so that
  * the equations are smooth: points of closed contacts keep their gap g = n.(x - p), those that stick their place as
- * well, and a sliding one has the friction -mu f_n d. Its direction d is that of the sliding velocity or, below
+ * well, and a sliding one has the friction -mu f_n d. The direction d is that of the sliding velocity or, below
  * DYN_RIGID_SLOW, the last such direction.
  *
- * Accelerations are those of the free robot and of the forces of dynamics/contact/rigid_problem.h. After every step
- * positions, then velocities, are corrected by the least change in the metric of the mass matrix. */
+ * Accelerations are those of the free robot and of the forces of dynamics/rigid_contact/rigid_problem.h. After every
+ * step positions, then velocities, are corrected by the least change in the metric of the mass matrix. */
 #pragma once
-#include "dynamics/contact/rigid_problem.h"
+#include "rigid_problem.h"
 #include "dynamics/simulation/robot_ode.h"
 
 #define DYN_RIGID_SLOW 1e-6 /* m/s */
@@ -41,9 +41,9 @@ struct dyn_ode_rigid {
     dyn_frame               *frames;                      /* [n] */
     dyn_contact              held;                        /* all points, along the axes of their planes */
     dyn_contact_block        block;                       /* matrices of `held` */
-    dyn_rigid_problem        problem;                     /* of one lane */
+    dyn_rigid_problem        problem;                     /* the problem of one lane */
     size_t                   list[DYN_MAX_RIGID];         /* contacts of `problem` */
-    dyn_rigid_mode           mode[DYN_MAX_RIGID];         /* of all contacts */
+    dyn_rigid_mode           mode[DYN_MAX_RIGID];         /* modes of all contacts */
     double                   direction[DYN_MAX_RIGID][2]; /* d along the tangents */
     double                   place[DYN_MAX_RIGID][3];     /* m, world axes: where a contact sticks */
     double                  *positions;                   /* in lanes: 3 n, m */

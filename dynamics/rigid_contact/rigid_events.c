@@ -20,14 +20,14 @@ enum {
 /* --- the state ---------------------------------------------------------------------------------------------------- */
 
 /* Copies the state to r->q and r->qd, or back. */
-static void take_state(const dyn_robot_ode *ode)
+static void load_state(const dyn_robot_ode *ode)
 {
     dyn_ode_rigid *r = ode->rigid;
     memcpy(r->q, ode->state.y, ode->state.nq * ode->W * sizeof *r->q);
     memcpy(r->qd, ode->state.y + ode->state.nq * ode->W, ode->state.nv * ode->W * sizeof *r->qd);
 }
 
-static void put_state(dyn_robot_ode *ode)
+static void store_state(dyn_robot_ode *ode)
 {
     const dyn_ode_rigid *r = ode->rigid;
     memcpy(ode->state.y, r->q, ode->state.nq * ode->W * sizeof *r->q);
@@ -41,7 +41,7 @@ static void evaluate_contacts(dyn_robot_ode *ode, double t)
     dyn_ode_rigid_evaluate(ode, ode->rigid->q, NULL);
 }
 
-static double kinetic_energy(const dyn_ode_rigid *r)
+static double find_kinetic_energy(const dyn_ode_rigid *r)
 {
     const size_t nv = r->block.nv, W = r->block.W;
     double       sum = 0;
@@ -58,7 +58,7 @@ static void add_work(dyn_robot_ode *ode, double work)
         to[l] += work;
 }
 
-static void fail(dyn_robot_ode *ode, double t, size_t contact)
+static void record_no_forces(dyn_robot_ode *ode, double t, size_t contact)
 {
     for (size_t l = 0; l < ode->W; l++)
         dyn_fault_record(&ode->state.fault[l], DYN_FAULT_RIGID, t, contact);
@@ -66,7 +66,7 @@ static void fail(dyn_robot_ode *ode, double t, size_t contact)
 
 /* --- the list of events ------------------------------------------------------------------------------------------- */
 
-static void record(dyn_robot_ode *ode, double t, size_t contact, dyn_rigid_event_kind kind, const double *impulse)
+static void record_event(dyn_robot_ode *ode, double t, size_t contact, dyn_rigid_event_kind kind, const double *impulse)
 {
     dyn_rigid_events *events = &ode->rigid->events;
     if (!events->event) return;
@@ -86,9 +86,9 @@ static void record_changes(dyn_robot_ode *ode, double t, const dyn_rigid_mode be
     const dyn_ode_rigid *r = ode->rigid;
     for (size_t i = 0; i < r->n; i++) {
         const bool was_open = before[i] == DYN_RIGID_OPEN, is_open = r->mode[i] == DYN_RIGID_OPEN;
-        if (was_open != is_open) record(ode, t, i, is_open ? DYN_RIGID_BREAK : DYN_RIGID_MAKE, NULL);
+        if (was_open != is_open) record_event(ode, t, i, is_open ? DYN_RIGID_BREAK : DYN_RIGID_MAKE, NULL);
         if (before[i] != r->mode[i] && !is_open && r->contact[i].friction > 0)
-            record(ode, t, i, r->mode[i] == DYN_RIGID_SLIDES ? DYN_RIGID_SLIDE : DYN_RIGID_STICK, NULL);
+            record_event(ode, t, i, r->mode[i] == DYN_RIGID_SLIDES ? DYN_RIGID_SLIDE : DYN_RIGID_STICK, NULL);
     }
 }
 
@@ -131,7 +131,7 @@ static double try_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS], double
 /* Solves for the impulses, with less restitution where that would create energy. Returns the energy. */
 static double solve_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS])
 {
-    const double most   = CREATED * kinetic_energy(ode->rigid);
+    const double most   = CREATED * find_kinetic_energy(ode->rigid);
     double       energy = try_impact(ode, v, 1), least = 0, largest = 1;
     if (energy <= most) return energy;
     for (int i = 0; i < BISECTIONS; i++) {
@@ -155,7 +155,7 @@ static void record_impulses(dyn_robot_ode *ode, double t)
         if (!(f[2] > IMPULSE * largest)) continue;
         for (size_t x = 0; x < 3; x++)
             impulse[x] = r->plane[i].axes[0][x] * f[0] + r->plane[i].axes[1][x] * f[1] + r->plane[i].axes[2][x] * f[2];
-        record(ode, t, i, DYN_RIGID_IMPACT, impulse);
+        record_event(ode, t, i, DYN_RIGID_IMPACT, impulse);
     }
 }
 
@@ -234,7 +234,7 @@ static bool apply_forces(dyn_ode_rigid *r)
 }
 
 /* Decides the modes of closed contacts at ode->state.y: slow ones stick, unless forces say otherwise. */
-static void decide(dyn_robot_ode *ode, double t)
+static void decide_modes(dyn_robot_ode *ode, double t)
 {
     dyn_ode_rigid *r = ode->rigid;
     for (size_t i = 0; i < r->n; i++) {
@@ -255,16 +255,16 @@ static void decide(dyn_robot_ode *ode, double t)
 /* Applies impacts until no point approaches its plane, then corrects the state to the closed contacts and decides their
  * modes. The contacts must be evaluated at r->q. `before` are the modes before the event, `touching` the gap of
  * contacts that take part, m. */
-static void resolve(dyn_robot_ode *ode, double t, const dyn_rigid_mode before[DYN_MAX_RIGID], double touching)
+static void resolve_event(dyn_robot_ode *ode, double t, const dyn_rigid_mode before[DYN_MAX_RIGID], double touching)
 {
     dyn_ode_rigid *r          = ode->rigid;
     bool           approaches = false;
-    const double   energy     = kinetic_energy(r);
+    const double   energy     = find_kinetic_energy(r);
     size_t         n          = list_touching(r, touching, &approaches);
     int            impacts    = 0;
     do {
         if (approaches && (++impacts > IMPACTS || !hit(ode, t, n))) {
-            fail(ode, t, r->list[0]);
+            record_no_forces(ode, t, r->list[0]);
             return;
         }
         set_places(ode, before);
@@ -272,9 +272,9 @@ static void resolve(dyn_robot_ode *ode, double t, const dyn_rigid_mode before[DY
         evaluate_contacts(ode, t);
         n = list_touching(r, touching, &approaches);
     } while (approaches);
-    add_work(ode, kinetic_energy(r) - energy);
-    put_state(ode);
-    decide(ode, t);
+    add_work(ode, find_kinetic_energy(r) - energy);
+    store_state(ode);
+    decide_modes(ode, t);
     dyn_ode_rigid_evaluate(ode, r->q, NULL);
     set_places(ode, before);
     record_changes(ode, t, before);
@@ -302,7 +302,7 @@ void dyn_rigid_events_start(dyn_robot_ode *ode)
 {
     dyn_ode_rigid *r                     = ode->rigid;
     dyn_rigid_mode before[DYN_MAX_RIGID] = {DYN_RIGID_OPEN};
-    take_state(ode);
+    load_state(ode);
     evaluate_contacts(ode, 0);
     for (size_t i = 0; i < r->n; i++)
         if (!(dyn_ode_rigid_gap(r, i, 0) >= -DYN_RIGID_START)) {
@@ -312,16 +312,16 @@ void dyn_rigid_events_start(dyn_robot_ode *ode)
             return;
         }
     close_touching(r, DYN_RIGID_START, true);
-    resolve(ode, 0, before, DYN_RIGID_START);
+    resolve_event(ode, 0, before, DYN_RIGID_START);
 }
 
 void dyn_rigid_events_restart(dyn_robot_ode *ode, double t)
 {
     dyn_rigid_mode before[DYN_MAX_RIGID];
     memcpy(before, ode->rigid->mode, sizeof before);
-    take_state(ode);
+    load_state(ode);
     evaluate_contacts(ode, t);
-    resolve(ode, t, before, TOUCHING);
+    resolve_event(ode, t, before, TOUCHING);
 }
 
 size_t dyn_rigid_events_find_missed(const dyn_ode_rigid *r, double *depth)
@@ -379,10 +379,10 @@ void dyn_rigid_events_switch(dyn_robot_ode *ode, double t)
     dyn_ode_rigid *r = ode->rigid;
     dyn_rigid_mode before[DYN_MAX_RIGID];
     memcpy(before, r->mode, sizeof before);
-    take_state(ode);
+    load_state(ode);
     evaluate_contacts(ode, t);
     for (size_t i = 0; i < r->n; i++)
         if (ode->state.roots[i] != 0) stop_turned(r, i);
     close_touching(r, TOUCHING, false);
-    resolve(ode, t, before, TOUCHING);
+    resolve_event(ode, t, before, TOUCHING);
 }

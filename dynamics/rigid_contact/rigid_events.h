@@ -2,7 +2,7 @@
  * which a closed contact opens or begins to slide.
  *
  * A touch is an impact of all contacts without gap. With the velocities v- and v+ = A p + v- along tangents and normals
- * the impulses p satisfy the conditions of dynamics/contact/rigid_problem.h for a = v+, with
+ * the impulses p satisfy the conditions of dynamics/rigid_contact/rigid_problem.h for a = v+, with
  *
  *     a_n = v+_n + e v-_n  for points that approach their plane        (Newton's law of restitution),
  *

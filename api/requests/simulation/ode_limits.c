@@ -76,12 +76,12 @@ bool api_ode_limits_open(api_evaluation *e, api_simulated_rows *r)
 /* Copies the wrenches on held frames and at rigid contacts behind the first n. */
 static void copy_contacts(const api_simulated_rows *r, size_t n, api_ode_limits *limits)
 {
-    const size_t W = r->ode.W, held = r->ode.s->contact ? r->ode.s->contact->n : 0;
-    for (size_t i = 0; i < held; i++)
+    const size_t W = r->ode.W, frames = r->ode.s->contact ? r->ode.s->contact->n : 0;
+    for (size_t i = 0; i < frames; i++)
         memcpy(limits->wrenches + 9 * (n + i) * W, dyn_ode_contact_wrenches(r->ode.contact) + 6 * i * W,
                6 * W * sizeof *limits->wrenches);
     for (size_t i = 0; i < r->ode.s->n_rigid; i++)
-        memcpy(limits->wrenches + 9 * (n + held + i) * W, r->ode.rigid->forces + 3 * i * W,
+        memcpy(limits->wrenches + 9 * (n + frames + i) * W, r->ode.rigid->forces + 3 * i * W,
                3 * W * sizeof *limits->wrenches);
 }
 

@@ -129,7 +129,7 @@ static bool check_steps(const api_query *q, const api_simulation *s)
 /* Refuses fields that rigid contacts do not work with. */
 static bool check_rigid(const api_query *q, const api_simulation *s)
 {
-    const api_place step = api_place_key(NULL, "step"), held = api_place_key(NULL, "held"),
+    const api_place step = api_place_key(NULL, "step"), frames = api_place_key(NULL, "held"),
                     prescribed = api_place_key(NULL, "prescribed");
     if (s->ground.n_rigid == 0) return true;
     if (!s->integrator->locates_events)
@@ -139,7 +139,7 @@ static bool check_rigid(const api_query *q, const api_simulation *s)
             "of a step, or give the contacts a stiffness");
     if (s->contact)
         return api_fail_at(
-            q->problem, &held, API_NOT_SUPPORTED,
+            q->problem, &frames, API_NOT_SUPPORTED,
             "frames cannot be held beside rigid contacts: give the contacts a stiffness, or leave held out");
     return s->prescribed.n == 0 ||
            api_fail_at(

@@ -32,7 +32,7 @@ class RigidContact(Closed):
         return self.ask(model, "simulate", {**request, **({"outputs": list(outputs)} if outputs else {}), **(how or FINE)})
 
     def test_bouncing_ball(self):
-        """After impact k a ball rises to e^(2k) of its height. It falls for sqrt(2 h / g) and flies for 2 e^k times that;
+        """After impact k a ball rises to e^(2k) of its height. The ball falls for sqrt(2 h / g) and flies for 2 e^k times that;
         the sum of all flights is the time of rest, and the impulses are m (1 + e) v e^(k - 1)."""
         h, e = 0.8, 0.7
         fall = math.sqrt(2 * h / G)
@@ -129,7 +129,7 @@ class RigidContact(Closed):
         little friction it is on the cone."""
         alpha, h, e = 0.6, 0.5, 0.45
         v, m, inertia, half = math.sqrt(2 * G * h), ROD_MASS, ROD_MASS * SIZE ** 2 / 12, SIZE / 2
-        arm = np.array([half * math.cos(alpha), -half * math.sin(alpha)])  # of the right end, x and z; turned about y by alpha
+        arm = np.array([half * math.cos(alpha), -half * math.sin(alpha)])  # right end from the centre, x and z, at the angle alpha about y
         A = np.eye(2) / m + np.outer([arm[1], -arm[0]], [arm[1], -arm[0]]) / inertia
         q = [0, 0, h - arm[1], 0, math.sin(alpha / 2), 0, math.cos(alpha / 2)]
         for mu in (0, 0.05, 5):
@@ -277,7 +277,7 @@ class RigidContact(Closed):
             self.assertIn(word, problem["detail"])
 
     def test_refusals(self):
-        """What rigid contacts do not work with is refused by name, with a remedy."""
+        """Fields that rigid contacts do not work with are refused by name, with a remedy."""
         rigid = {"contacts": [TIP]}
         self.refused("up", {"contacts": [{**TIP, "stiffness": 1e3}]}, "unknown-field", "stiffness")
         self.refused("up", {"contacts": [{**TIP, "restitution": 1.5}]}, "bad-value", "from 0 to 1")

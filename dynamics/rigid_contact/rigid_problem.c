@@ -1,26 +1,25 @@
 /* rigid_problem.c - solves for the forces of planes at rigid points of a robot (rigid_problem.h). */
-#include "rigid_problem.h"
+#include "rigid_newton.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-#define DEPENDENT  1e-10 /* of the largest pivot: smaller ones are those of dependent directions */
-#define NEGLIGIBLE 1e-10 /* of the largest b: pulling, penetration and excess over a cone that are rounding errors */
-#define CONSISTENT 1e-5  /* of the largest b: what a solution of least squares may leave of dependent equations */
-#define IMMOBILE   1e-14 /* of the largest diagonal entry of A: nothing moves a point in a direction with less */
+/* Parts of the largest b: pulling, penetration and excess over a cone by rounding errors; and the remainder of
+ * dependent equations that least squares may leave. */
+#define NEGLIGIBLE 1e-10
+#define CONSISTENT 1e-5
 
-#define SHORTEST 1e-4 /* of a Newton step: the residual need not fall in a shorter one */
+/* Part of the largest diagonal entry of A: nothing moves a point along a row with a smaller entry. */
+#define IMMOBILE 1e-14
 
 enum {
-    SWEEPS       = 50, /* of the first round; each further one has four times as many */
-    ROUNDS       = 5,
-    NEWTON_STEPS = 50,
-    MOST_ROWS    = DYN_RIGID_ROWS * DYN_MAX_RIGID
+    SWEEPS = 50, /* sweeps of the first round; each further one has four times as many */
+    ROUNDS = 5
 };
 
 /* The rows of A that forces have to satisfy as equations. */
 typedef struct row_list {
-    size_t n, row[MOST_ROWS];
+    size_t n, row[DYN_RIGID_MOST_ROWS];
 } row_list;
 
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
@@ -46,14 +45,9 @@ void dyn_rigid_problem_lay_out(dyn_rigid_problem *p, size_t n, double *room)
     p->work        = p->change + p->nv;
 }
 
-static size_t rows_of(const dyn_rigid_problem *p)
-{
-    return DYN_RIGID_ROWS * p->n;
-}
-
 bool dyn_rigid_problem_factor(dyn_rigid_problem *p)
 {
-    const size_t     nv = p->nv, k = rows_of(p);
+    const size_t     nv = p->nv, k = dyn_rigid_rows(p);
     const lapack_int rows = (lapack_int)nv, columns = (lapack_int)k;
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', rows, p->L, rows) != 0) return false;
     if (k > 0 && LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', 'N', 'N', rows, columns, p->L, rows, p->X, rows) != 0)
@@ -75,7 +69,7 @@ void dyn_rigid_problem_add_change(const dyn_rigid_problem *p, double *x, size_t 
     const lapack_int rows = (lapack_int)nv;
     for (size_t v = 0; v < nv; v++) {
         double sum = 0;
-        for (size_t a = 0; a < rows_of(p); a++)
+        for (size_t a = 0; a < dyn_rigid_rows(p); a++)
             sum += p->X[v + nv * a] * p->force[a];
         p->change[v] = sum;
     }
@@ -87,31 +81,31 @@ void dyn_rigid_problem_add_change(const dyn_rigid_problem *p, double *x, size_t 
 /* Returns entry a of A f + b. */
 static double left_at(const dyn_rigid_problem *p, size_t a)
 {
-    const size_t k   = rows_of(p);
+    const size_t k   = dyn_rigid_rows(p);
     double       sum = p->b[a];
     for (size_t c = 0; c < k; c++)
         sum += p->A[a + k * c] * p->force[c];
     return sum;
 }
 
-static void find_left(const dyn_rigid_problem *p)
+void dyn_rigid_find_left(const dyn_rigid_problem *p)
 {
-    for (size_t a = 0; a < rows_of(p); a++)
+    for (size_t a = 0; a < dyn_rigid_rows(p); a++)
         p->left[a] = left_at(p, a);
 }
 
 /* The largest |b|. */
-static double size_of(const dyn_rigid_problem *p)
+static double largest_right_side(const dyn_rigid_problem *p)
 {
     double size = 0;
-    for (size_t a = 0; a < rows_of(p); a++)
+    for (size_t a = 0; a < dyn_rigid_rows(p); a++)
         size = fmax(size, fabs(p->b[a]));
     return size;
 }
 
-static bool is_mobile(const dyn_rigid_problem *p, size_t a)
+bool dyn_rigid_is_mobile(const dyn_rigid_problem *p, size_t a)
 {
-    const size_t k     = rows_of(p);
+    const size_t k     = dyn_rigid_rows(p);
     double       scale = 0;
     for (size_t c = 0; c < k; c++)
         scale = fmax(scale, p->A[c + k * c]);
@@ -120,7 +114,7 @@ static bool is_mobile(const dyn_rigid_problem *p, size_t a)
 
 /* --- the linear system -------------------------------------------------------------------------------------------- */
 
-static row_list list_rows(const dyn_rigid_problem *p, const bool *bears)
+static row_list list_equations(const dyn_rigid_problem *p, const bool *bears)
 {
     row_list list = {.n = 0};
     for (size_t i = 0; i < p->n; i++) {
@@ -133,8 +127,7 @@ static row_list list_rows(const dyn_rigid_problem *p, const bool *bears)
     return list;
 }
 
-/* Returns the friction along tangent j (0 or 1) for a unit force in row a: that of a sliding contact's normal. */
-static double drag(const dyn_rigid_problem *p, size_t a, size_t j)
+double dyn_rigid_drag(const dyn_rigid_problem *p, size_t a, size_t j)
 {
     const size_t i = a / DYN_RIGID_ROWS;
     return a % DYN_RIGID_ROWS == 2 && p->mode[i] == DYN_RIGID_SLIDES ? -p->friction[i] * p->direction[i][j] : 0;
@@ -142,13 +135,13 @@ static double drag(const dyn_rigid_problem *p, size_t a, size_t j)
 
 static void fill_system(const dyn_rigid_problem *p, const row_list *list)
 {
-    const size_t k = rows_of(p);
+    const size_t k = dyn_rigid_rows(p);
     for (size_t c = 0; c < list->n; c++) {
         const size_t a = list->row[c], first = a - a % DYN_RIGID_ROWS;
         for (size_t r = 0; r < list->n; r++) {
             const double *row = p->A + list->row[r];
             p->system[r + list->n * c] =
-                row[k * a] + drag(p, a, 0) * row[k * first] + drag(p, a, 1) * row[k * (first + 1)];
+                row[k * a] + dyn_rigid_drag(p, a, 0) * row[k * first] + dyn_rigid_drag(p, a, 1) * row[k * (first + 1)];
         }
         p->right[c] = -p->b[a];
     }
@@ -156,22 +149,22 @@ static void fill_system(const dyn_rigid_problem *p, const row_list *list)
 
 /* Finds the f of least norm with a = 0 in the listed rows, and all of a. Returns false if the equations contradict each
  * other. */
-static bool solve_rows(dyn_rigid_problem *p, const row_list *list, double size)
+static bool solve_equations(dyn_rigid_problem *p, const row_list *list, double size)
 {
     const lapack_int n = (lapack_int)list->n, room = 4 * n + 1;
-    lapack_int       pivot[MOST_ROWS] = {0}, rank = 0;
-    memset(p->force, 0, rows_of(p) * sizeof *p->force);
+    lapack_int       pivot[DYN_RIGID_MOST_ROWS] = {0}, rank = 0;
+    memset(p->force, 0, dyn_rigid_rows(p) * sizeof *p->force);
     fill_system(p, list);
-    if (n > 0 && LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, p->system, n, p->right, n, pivot, DEPENDENT, &rank,
-                                     p->work, room) != 0)
+    if (n > 0 && LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, p->system, n, p->right, n, pivot, DYN_RIGID_DEPENDENT,
+                                     &rank, p->work, room) != 0)
         return false;
     for (size_t c = 0; c < list->n; c++) {
         const size_t a = list->row[c], first = a - a % DYN_RIGID_ROWS;
         p->force[a] += p->right[c];
-        p->force[first] += drag(p, a, 0) * p->right[c];
-        p->force[first + 1] += drag(p, a, 1) * p->right[c];
+        p->force[first] += dyn_rigid_drag(p, a, 0) * p->right[c];
+        p->force[first + 1] += dyn_rigid_drag(p, a, 1) * p->right[c];
     }
-    find_left(p);
+    dyn_rigid_find_left(p);
     bool consistent = true;
     for (size_t c = 0; c < list->n; c++)
         consistent = consistent && fabs(p->left[list->row[c]]) <= CONSISTENT * size;
@@ -185,9 +178,9 @@ bool dyn_rigid_problem_hold(dyn_rigid_problem *p)
         bears[i]       = true;
         p->friction[i] = 0;
     }
-    const row_list list = list_rows(p, bears);
-    solve_rows(p, &list, size_of(p));
-    for (size_t a = 0; a < rows_of(p); a++)
+    const row_list list = list_equations(p, bears);
+    solve_equations(p, &list, largest_right_side(p));
+    for (size_t a = 0; a < dyn_rigid_rows(p); a++)
         if (!isfinite(p->force[a])) return false;
     return true;
 }
@@ -198,13 +191,13 @@ bool dyn_rigid_problem_hold(dyn_rigid_problem *p)
  * the ground. p->n: none. */
 static size_t find_worst_normal(const dyn_rigid_problem *p, const bool *bears, double size)
 {
-    const size_t k     = rows_of(p);
+    const size_t k     = dyn_rigid_rows(p);
     size_t       worst = p->n;
     double       least = -NEGLIGIBLE * size;
     for (size_t i = 0; i < p->n; i++) {
         const size_t a     = 3 * i + 2;
         const double value = bears[i] ? p->force[a] * p->A[a + k * a] : p->left[a];
-        if (!(value < least) || !is_mobile(p, a)) continue;
+        if (!(value < least) || !dyn_rigid_is_mobile(p, a)) continue;
         least = value;
         worst = i;
     }
@@ -213,7 +206,7 @@ static size_t find_worst_normal(const dyn_rigid_problem *p, const bool *bears, d
 
 static bool are_in_cones(const dyn_rigid_problem *p, double size)
 {
-    const size_t k = rows_of(p);
+    const size_t k = dyn_rigid_rows(p);
     for (size_t i = 0; i < p->n; i++) {
         const double *f = p->force + 3 * i, stiffness = p->A[3 * i * (k + 1)] + p->A[(3 * i + 1) * (k + 1)];
         if (p->mode[i] != DYN_RIGID_STICKS) continue;
@@ -230,8 +223,8 @@ static bool solve_linear(dyn_rigid_problem *p, double size)
     for (size_t i = 0; i < p->n; i++)
         bears[i] = true;
     for (size_t turn = 0; turn <= 2 * p->n; turn++) {
-        const row_list list = list_rows(p, bears);
-        if (!solve_rows(p, &list, size)) return false;
+        const row_list list = list_equations(p, bears);
+        if (!solve_equations(p, &list, size)) return false;
         const size_t worst = find_worst_normal(p, bears, size);
         if (worst == p->n) return are_in_cones(p, size);
         bears[worst] = !bears[worst];
@@ -246,16 +239,16 @@ static double move_force(const dyn_rigid_problem *p, size_t a, double to)
 {
     const double change = to - p->force[a];
     p->force[a]         = to;
-    return fabs(change) * p->A[a * (rows_of(p) + 1)];
+    return fabs(change) * p->A[a * (dyn_rigid_rows(p) + 1)];
 }
 
 /* Updates the normal force of contact i, with the friction of a sliding contact. */
 static double update_normal(const dyn_rigid_problem *p, size_t i)
 {
-    const size_t k = rows_of(p), a = 3 * i + 2;
-    const double x = drag(p, a, 0), y = drag(p, a, 1),
+    const size_t k = dyn_rigid_rows(p), a = 3 * i + 2;
+    const double x = dyn_rigid_drag(p, a, 0), y = dyn_rigid_drag(p, a, 1),
                  stiffness = p->A[a + k * a] + x * p->A[a + k * (a - 2)] + y * p->A[a + k * (a - 1)];
-    if (!is_mobile(p, a)) return 0;
+    if (!dyn_rigid_is_mobile(p, a)) return 0;
     if (!(stiffness > 0)) return HUGE_VAL;
     const double normal = fmax(0, p->force[a] - left_at(p, a) / stiffness), moved = move_force(p, a, normal);
     if (p->mode[i] == DYN_RIGID_SLIDES) {
@@ -265,10 +258,9 @@ static double update_normal(const dyn_rigid_problem *p, size_t i)
     return moved;
 }
 
-/* Returns the largest eigenvalue of A along the tangents of contact i. */
-static double friction_stiffness(const dyn_rigid_problem *p, size_t i)
+double dyn_rigid_friction_stiffness(const dyn_rigid_problem *p, size_t i)
 {
-    const size_t k = rows_of(p), a = 3 * i;
+    const size_t k = dyn_rigid_rows(p), a = 3 * i;
     const double xx = p->A[a + k * a], yy = p->A[(a + 1) * (k + 1)], xy = p->A[a + k * (a + 1)];
     return 0.5 * (xx + yy) + hypot(0.5 * (xx - yy), xy);
 }
@@ -277,8 +269,8 @@ static double friction_stiffness(const dyn_rigid_problem *p, size_t i)
 static double update_friction(const dyn_rigid_problem *p, size_t i)
 {
     const size_t a         = 3 * i;
-    const double stiffness = friction_stiffness(p, i), most = p->friction[i] * p->force[a + 2];
-    if (p->mode[i] != DYN_RIGID_STICKS || (!is_mobile(p, a) && !is_mobile(p, a + 1))) return 0;
+    const double stiffness = dyn_rigid_friction_stiffness(p, i), most = p->friction[i] * p->force[a + 2];
+    if (p->mode[i] != DYN_RIGID_STICKS || (!dyn_rigid_is_mobile(p, a) && !dyn_rigid_is_mobile(p, a + 1))) return 0;
     const double x = p->force[a] - left_at(p, a) / stiffness, y = p->force[a + 1] - left_at(p, a + 1) / stiffness,
                  size = hypot(x, y), part = size > most ? most / size : 1;
     return move_force(p, a, part * x) + move_force(p, a + 1, part * y);
@@ -311,140 +303,24 @@ static bool relax(dyn_rigid_problem *p, double size, int sweeps)
     return true;
 }
 
-/* --- Newton's method ---------------------------------------------------------------------------------------------- */
-
-/* Adds `factor` times row a of A to row r of the system. */
-static void add_row(const dyn_rigid_problem *p, size_t r, size_t a, double factor)
-{
-    const size_t k = rows_of(p);
-    for (size_t c = 0; c < k; c++)
-        p->system[r + k * c] += factor * p->A[a + k * c];
-}
-
-/* Finds the residual f_n - max(0, y) with y = f_n - a_n / A_nn, and f_t = -mu f_n d of a sliding contact. Returns y. */
-static double fill_normal(const dyn_rigid_problem *p, size_t i)
-{
-    const size_t k = rows_of(p), a = 3 * i + 2;
-    const double stiffness = p->A[a + k * a], y = is_mobile(p, a) ? p->force[a] - p->left[a] / stiffness : 0;
-    p->right[a] = p->force[a] - fmax(y, 0);
-    if (y > 0)
-        add_row(p, a, a, 1 / stiffness);
-    else
-        p->system[a + k * a] = 1;
-    for (size_t j = 0; j < 2 && p->mode[i] == DYN_RIGID_SLIDES; j++) {
-        p->right[a - 2 + j]                    = p->force[a - 2 + j] - drag(p, a, j) * p->force[a];
-        p->system[a - 2 + j + k * (a - 2 + j)] = 1;
-        p->system[a - 2 + j + k * a]           = -drag(p, a, j);
-    }
-    return y;
-}
-
-/* Finds the residual of the friction of a contact that sticks, f_t - P(z) with z = f_t - a_t / s and the projection P
- * on the disc of radius mu max(0, y); the derivatives of P where |z| is beyond the disc are mu u y' + (radius / |z|) (1
- * - u u^T) z' with u = z / |z|. */
-static void fill_friction(const dyn_rigid_problem *p, size_t i, double y)
-{
-    const size_t k = rows_of(p), a = 3 * i;
-    const double s = friction_stiffness(p, i), radius = p->friction[i] * fmax(y, 0), normal = p->A[(a + 2) * (k + 1)],
-                 z[2] = {p->force[a] - p->left[a] / s, p->force[a + 1] - p->left[a + 1] / s}, size = hypot(z[0], z[1]);
-    if (size <= radius) {
-        for (size_t j = 0; j < 2; j++) {
-            p->right[a + j] = p->left[a + j] / s;
-            add_row(p, a + j, a + j, 1 / s);
-        }
-        return;
-    }
-    for (size_t j = 0; j < 2; j++) {
-        const double u = z[j] / size, part = radius / size;
-        p->right[a + j] = p->force[a + j] - part * z[j];
-        p->system[a + j + k * (a + j)] += 1 - part;
-        add_row(p, a + j, a + j, part / s);
-        for (size_t c = 0; c < 2; c++) {
-            p->system[a + j + k * (a + c)] += part * u * (z[c] / size);
-            add_row(p, a + j, a + c, -part * u * (z[c] / size) / s);
-        }
-        if (!(y > 0)) continue;
-        p->system[a + j + k * (a + 2)] -= p->friction[i] * u;
-        add_row(p, a + j, a + 2, p->friction[i] * u / normal);
-    }
-}
-
-/* Fills the residual of the projections and its Jacobian (Alart & Curnier 1991). Returns the norm of the residual. */
-static double fill_residual(dyn_rigid_problem *p)
-{
-    const size_t k   = rows_of(p);
-    double       sum = 0;
-    find_left(p);
-    memset(p->system, 0, k * k * sizeof *p->system);
-    for (size_t i = 0; i < p->n; i++) {
-        const double y = fill_normal(p, i);
-        if (p->mode[i] == DYN_RIGID_STICKS) fill_friction(p, i, y);
-    }
-    for (size_t a = 0; a < k; a++)
-        sum += p->right[a] * p->right[a];
-    return sqrt(sum);
-}
-
-/* The largest force. */
-static double largest_force(const dyn_rigid_problem *p)
-{
-    double largest = 0;
-    for (size_t a = 0; a < rows_of(p); a++)
-        largest = fmax(largest, fabs(p->force[a]));
-    return largest;
-}
-
-/* Moves the forces by a Newton step, shortened until the residual, `before`, falls. Returns the new residual. */
-static double take_newton_step(dyn_rigid_problem *p, double before)
-{
-    const size_t     k = rows_of(p);
-    const lapack_int n = (lapack_int)k, room = 4 * n + 1;
-    lapack_int       pivot[MOST_ROWS] = {0}, rank = 0;
-    double           step[MOST_ROWS], start[MOST_ROWS], part = 1, after = INFINITY;
-    if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, p->system, n, p->right, n, pivot, DEPENDENT, &rank, p->work,
-                            room) != 0)
-        return NAN;
-    memcpy(step, p->right, k * sizeof *step);
-    memcpy(start, p->force, k * sizeof *start);
-    for (; part > SHORTEST && !(after <= (1 - 1e-4 * part) * before); part /= 2) {
-        for (size_t a = 0; a < k; a++)
-            p->force[a] = start[a] - part * step[a];
-        after = fill_residual(p);
-    }
-    return after;
-}
-
-/* Returns true if the residual falls below DYN_RIGID_RESIDUAL of the largest force or, where rounding errors keep it
- * above, below DYN_RIGID_ACCEPTED. */
-static bool refine(dyn_rigid_problem *p)
-{
-    double residual = fill_residual(p);
-    for (int i = 0; i < NEWTON_STEPS && residual > DYN_RIGID_RESIDUAL * largest_force(p); i++) {
-        const double before = residual;
-        residual            = take_newton_step(p, before);
-        if (!(residual < before)) break;
-    }
-    return residual <= DYN_RIGID_ACCEPTED * largest_force(p);
-}
-
 static bool iterate(dyn_rigid_problem *p, double size, dyn_deadline deadline)
 {
-    double relaxed[MOST_ROWS];
+    double relaxed[DYN_RIGID_MOST_ROWS];
     project_forces(p);
     for (int round = 0, sweeps = SWEEPS; round < ROUNDS; round++, sweeps *= 4) {
         if (!dyn_may_continue(deadline) || !relax(p, size, sweeps)) return false;
-        memcpy(relaxed, p->force, rows_of(p) * sizeof *relaxed);
-        if (refine(p)) return true;
-        memcpy(p->force, relaxed, rows_of(p) * sizeof *relaxed);
+        memcpy(relaxed, p->force, dyn_rigid_rows(p) * sizeof *relaxed);
+        if (dyn_rigid_refine(p)) return true;
+        memcpy(p->force, relaxed, dyn_rigid_rows(p) * sizeof *relaxed);
     }
     return false;
 }
 
 bool dyn_rigid_problem_solve(dyn_rigid_problem *p, dyn_deadline deadline)
 {
-    const double size = size_of(p);
-    memset(p->force, 0, rows_of(p) * sizeof *p->force);
-    find_left(p);
+    const double size = largest_right_side(p);
+    memset(p->force, 0, dyn_rigid_rows(p) * sizeof *p->force);
+    dyn_rigid_find_left(p);
     if (!isfinite(size)) return false;
     return !(size > 0) || solve_linear(p, size) || iterate(p, size, deadline);
 }

@@ -30,7 +30,7 @@ enum { DYN_RIGID_ROWS = 3, DYN_MAX_RIGID = DYN_MAX_HELD };
 typedef struct dyn_rigid_contact {
     dyn_frame frame;       /* the point is its origin */
     double    point[3];    /* a point of the plane, m, world axes */
-    double    normal[3];   /* of unit length, world axes, out of the ground */
+    double    normal[3];   /* unit vector, world axes, out of the ground */
     double    restitution; /* e of Newton's law, 0 to 1 */
     double    friction;    /* mu */
     double    resting;     /* m/s: a contact that separates more slowly after an impact closes */
