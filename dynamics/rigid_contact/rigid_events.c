@@ -4,13 +4,18 @@
 #include <string.h>
 
 #define TOUCHING 1e-9  /* m: points this far from their planes take part in an impact */
+#define DEEP     1e-11 /* m: a point touches at this depth, which is more than rounding errors */
+#define LEAVES   1.0   /* s: a point below its plane leaves it at a speed of its depth divided by this */
 #define STILL    1e-8  /* m/s: a slower point sticks, unless friction cannot hold it */
 #define APPROACH 1e-12 /* m/s: a slower approach is a rounding error */
-#define LEAVES   1.0   /* s: a point below its plane leaves it at a speed of its depth divided by this */
-#define DEEP     1e-11 /* m: a point touches at this depth, which is more than rounding errors */
-#define SLACK    1e-7  /* of the accelerations, beyond which a contact opens or slides */
-#define CREATED  1e-12 /* of the kinetic energy: a larger growth is no rounding error */
-#define IMPULSE  1e-12 /* of the largest impulse: smaller ones are rounding errors */
+
+/* A contact opens or slides beyond this part of the accelerations. */
+#define SLACK 1e-7
+
+/* Larger growths of energy, as a part of the kinetic energy, and larger impulses, as a part of the largest, are no
+ * rounding errors. */
+#define CREATED 1e-12
+#define IMPULSE 1e-12
 
 enum {
     IMPACTS    = 100, /* most impacts at one instant */

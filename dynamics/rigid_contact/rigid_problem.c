@@ -149,7 +149,7 @@ static void fill_system(const dyn_rigid_problem *p, const row_list *list)
 
 /* Finds the f of least norm with a = 0 in the listed rows, and all of a. Returns false if the equations contradict each
  * other. */
-static bool solve_equations(dyn_rigid_problem *p, const row_list *list, double size)
+static bool balance_rows(dyn_rigid_problem *p, const row_list *list, double size)
 {
     const lapack_int n = (lapack_int)list->n, room = 4 * n + 1;
     lapack_int       pivot[DYN_RIGID_MOST_ROWS] = {0}, rank = 0;
@@ -179,7 +179,7 @@ bool dyn_rigid_problem_hold(dyn_rigid_problem *p)
         p->friction[i] = 0;
     }
     const row_list list = list_equations(p, bears);
-    solve_equations(p, &list, largest_right_side(p));
+    balance_rows(p, &list, largest_right_side(p));
     for (size_t a = 0; a < dyn_rigid_rows(p); a++)
         if (!isfinite(p->force[a])) return false;
     return true;
@@ -224,7 +224,7 @@ static bool solve_linear(dyn_rigid_problem *p, double size)
         bears[i] = true;
     for (size_t turn = 0; turn <= 2 * p->n; turn++) {
         const row_list list = list_equations(p, bears);
-        if (!solve_equations(p, &list, size)) return false;
+        if (!balance_rows(p, &list, size)) return false;
         const size_t worst = find_worst_normal(p, bears, size);
         if (worst == p->n) return are_in_cones(p, size);
         bears[worst] = !bears[worst];
