@@ -28,6 +28,8 @@ static bool open_shared(srv_service *s, char *error, size_t size)
     const srv_config *c      = &s->config;
     api_config        config = srv_config_api(c);
     config.files             = srv_console_files;
+    config.memory_holders    = srv_accounts_read_memory;
+    config.memory_source     = &s->accounts;
     s->shared                = (srv_server){.config = c, .log = &s->log};
     srv_accounts_open(&s->accounts);
     srv_slow_log_open(&s->slow_log);

@@ -10,13 +10,13 @@ enum { FILE_NAME_SIZE = 256, RECORD_MAX = 1 << 30 };
 
 struct srv_store {
     srv_log        *log;
-    api            *service;            /* whose models the store has; NULL: not restored yet */
+    api            *service;            /* the api whose models the store has; NULL: not restored yet */
     int             root, models, lock; /* descriptors; -1: not open */
     pthread_mutex_t mutex;              /* guards the next three fields */
     size_t          refused;            /* bytes of the record whose change was not written; 0: the last change was */
     unsigned        changes;            /* number of changes, written or refused; wraps around */
     bool            faulty;             /* the last look of the probe found a fault */
-    unsigned        looks;              /* of the probe */
+    unsigned        looks;              /* number of looks of the probe */
     srv_periodic   *probe;              /* NULL: not started */
     pthread_mutex_t changing;           /* held by a change; guards `twin` */
     srv_twin       *twin;               /* the other server during a hand-over, perhaps ended; NULL: none */
@@ -37,6 +37,6 @@ bool srv_store_is_in_place(const srv_store *store);
 /* Subject of the reason in the answer of /readyz about the disk; other subjects are names of files. */
 #define SRV_STORE_WRITING "store writes"
 
-/* Names the fault of the disk in /readyz, or forgets it. Its begin and end are logged. Models of the store are served
- * all the same, and changes are refused. The caller holds the mutex, or no other thread runs yet. */
+/* Names the fault of the disk in /readyz, or forgets it. Begin and end of the fault are logged. Models of the store are
+ * served all the same, and changes are refused. The caller holds the mutex, or no other thread runs yet. */
 void srv_store_report_disk(srv_store *store, bool faulty, int error);

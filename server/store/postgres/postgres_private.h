@@ -6,11 +6,11 @@
 #include "api/metrics.h"
 #include <pthread.h>
 
-/* A change that a client of this server asks for. It belongs to the thread that asks, which waits for it, and then to
- * the store's thread if the first one has given up meanwhile. */
+/* A change that a client of this server asks for. The change belongs to the thread that asks, which waits for it, and
+ * then to the store's thread if the first one has given up meanwhile. */
 typedef struct srv_order {
     char     token[33];
-    char     name[65], revision[33]; /* of the model; revision "": deleted */
+    char     name[65], revision[33]; /* name and revision of the model; revision "": deleted */
     char    *record;                 /* with its checksum */
     size_t   length;
     uint64_t base;     /* see api_numbering */

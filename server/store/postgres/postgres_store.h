@@ -1,12 +1,13 @@
 /* postgres_store.h - store the models in a PostgreSQL database that several servers share.
  *
- * A thread of the store's own has the only connection. It makes the changes that clients of this server ask for, one at
- * a time, and follows all changes by their numbers: after a NOTIFY, after connecting, and every few seconds. Every
- * server keeps all models in memory, so that evaluation goes on while the database is away; changes are then refused.
+ * A thread of the store's own has the only connection. The thread makes the changes that clients of this server ask
+ * for, one at a time, and follows all changes by their numbers: after a NOTIFY, after connecting, and every few
+ * seconds. Every server keeps all models in memory, so that evaluation goes on while the database is away; changes are
+ * then refused.
  *
- * A change whose connection is lost before the answer may have been committed. It is asked for again with the same
- * token, which changes nothing if it was; after the time limit of a change its outcome is not known, and the problem
- * says so. */
+ * A change whose connection is lost before the answer may have been committed. The thread asks for the change again
+ * with the same token, which changes nothing if it was; after the time limit of a change its outcome is not known, and
+ * the problem says so. */
 #pragma once
 #include "api/api.h"
 #include "server/log.h"
@@ -59,7 +60,7 @@ bool srv_postgres_read(const char *url, api *api, const srv_read_watch *watch, s
 /* Connects to the database and checks that this server can use its tables; changes nothing. False with a message. */
 bool srv_postgres_check(const char *url, char *error, size_t error_size);
 
-extern const int srv_postgres_version; /* of the tables, of this server */
+extern const int srv_postgres_version; /* version of the tables that this server uses */
 
 /* Brings the tables to the version of this server. `from` receives the version before, 0 for none. */
 bool srv_postgres_migrate(const char *url, int *from, char *error, size_t error_size);
