@@ -18,6 +18,9 @@ typedef enum dyn_fault_kind {
     DYN_FAULT_HELD_MOVES,       /* a held frame moves along a held axis at the start */
     DYN_FAULT_CONTRADICTION,    /* held direction `index`, from 1 on, contradicts those before it */
     DYN_FAULT_UNDECIDED,        /* rounding errors decide which joints stick */
+    DYN_FAULT_BELOW,            /* rigid contact `index` starts below its plane, by `value` m */
+    DYN_FAULT_RIGID,            /* rigid contacts, with `index` among them, have no forces */
+    DYN_FAULT_EVENTS,           /* the rigid contacts have more events than are kept */
     DYN_FAULT_LIMIT             /* the effort that limit `index` bounds is not finite */
 } dyn_fault_kind;
 

@@ -236,15 +236,14 @@ static void find_offsets(const dyn_robot_ode *ode, size_t l)
     }
 }
 
-static void add_step(const dyn_robot_ode *ode, size_t l)
+void dyn_ode_contact_move(const dyn_robot_ode *ode, size_t l, double *to, const double *step)
 {
     const dyn_mechanism *m = &ode->s->mechanism;
-    dyn_ode_contact     *c = ode->contact;
     for (size_t i = 0; i < m->tree->n_bodies; i++) {
         const dyn_body *body = &m->tree->body[i];
         if (body->joint.mimic || dyn_first_position(m, body) < 0) continue; /* passive: found by closing the loops */
         size_t q = (size_t)dyn_first_position(m, body), v = (size_t)dyn_first_velocity(m, body);
-        dyn_coordinates_move(body, c->q + q * ode->W + l, ode->W, c->step + v * ode->W + l, 1);
+        dyn_coordinates_move(body, to + q * ode->W + l, ode->W, step + v * ode->W + l, 1);
     }
 }
 
@@ -267,7 +266,7 @@ static void project_positions(dyn_robot_ode *ode, double t, size_t lanes)
         for (size_t l = dyn_robot_ode_first_lane(ode); l < lanes; l++) {
             if (!dyn_contact_is_factored(b, l)) continue;
             dyn_contact_add_change(b, l, c->step);
-            add_step(ode, l);
+            dyn_ode_contact_move(ode, l, c->q, c->step);
         }
         dyn_contact_pad(b, lanes, ode->state.nq, c->q);
     }

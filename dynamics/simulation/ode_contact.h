@@ -31,6 +31,9 @@ void dyn_ode_contact_subtract_efforts(const dyn_robot_ode *ode, double *tau);
  */
 void dyn_ode_contact_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
+/* Moves the positions q of one lane by `step`, which has an entry per velocity; both in lanes. */
+void dyn_ode_contact_move(const dyn_robot_ode *ode, size_t lane, double *q, const double *step);
+
 /* Returns the constraint matrices at the last dyn_ode_contact_rate. */
 dyn_contact_block *dyn_ode_contact_block(dyn_robot_ode *ode);
 

@@ -1,6 +1,7 @@
 /* ode_friction.c - separates the efforts of a simulation from friction (ode_friction.h). */
 #include "ode_friction.h"
 #include "ode_stiction.h"
+#include <math.h>
 #include <string.h>
 
 bool dyn_ode_friction_open(dyn_memory memory, dyn_robot_ode *ode)
@@ -158,4 +159,22 @@ void dyn_ode_friction_find(const dyn_robot_ode *ode, const double *qd, double *f
     if (!ode->friction || !ode->friction->map) return;
     for (size_t i = 0; i < ode->state.nv * ode->W; i++)
         friction[i] = ode->tau[i] - ode->friction->T[i];
+}
+
+void dyn_ode_friction_subtract_damping(const dyn_robot_ode *ode, const double *qd, double *to)
+{
+    const dyn_model *m = ode->s->scene->model;
+    size_t           W = ode->W;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        for (size_t l = 0; m->body[i].joint.has_spring && l < W * (size_t)dyn_joint_nv(m->body[i].joint.kind); l++) {
+            double            sd = m->body[i].joint.ratio * qd[(size_t)m->body[i].joint.v * W + l];
+            const dyn_spring *s  = &m->body[i].joint.spring;
+            to[l % W] -= (s->damping + s->damping2 * fabs(sd) + s->damping3 * sd * sd) * sd * sd;
+        }
+    for (size_t i = 0; i < m->n_couplings; i++)
+        for (size_t l = 0; l < W; l++) {
+            const dyn_coupling *c  = &m->coupling[i];
+            double              sd = qd[(size_t)c->v * W + l] - qd[(size_t)c->v_theta * W + l];
+            to[l] -= c->spring.damping * sd * sd;
+        }
 }

@@ -41,5 +41,9 @@ void dyn_ode_friction_compensate(const dyn_robot_ode *ode, const double *qd);
 /* Adds friction to efforts without it, nv in lanes, at q'. */
 void dyn_ode_friction_add(const dyn_robot_ode *ode, const double *qd, double *efforts);
 
+/* Subtracts the power of dampers: sum damping s'^2, with the higher powers, with s' = ratio q' of joints, of each
+ * coordinate of a joint with a quaternion, and s' = q' - theta' of elastic joints. */
+void dyn_ode_friction_subtract_damping(const dyn_robot_ode *ode, const double *qd, double *to);
+
 /* Computes the friction of all coordinates, nv in lanes, at the last evaluation. */
 void dyn_ode_friction_find(const dyn_robot_ode *ode, const double *qd, double *friction);

@@ -1,8 +1,10 @@
 /* ode_integration.c - gives the equations of a simulation to an integrator (ode_integration.h). */
 #include "ode_integration.h"
 #include "ode_input.h"
+#include "dynamics/rigid_contact/rigid_events.h"
 #include "ode_stiction.h"
 #include "stiction_events.h"
+#include <math.h>
 
 /* --- functions ---------------------------------------------------------------------------------------------------- */
 
@@ -67,6 +69,21 @@ static void ode_stop(void *ode, double t, size_t lane, const double *from, bool 
     dyn_stiction_events_stop(ode, t, lane, from, stay);
 }
 
+static void rigid_restart(void *ode, double t)
+{
+    dyn_rigid_events_restart(ode, t);
+}
+
+static void rigid_switch_at(void *ode, double t)
+{
+    dyn_rigid_events_switch(ode, t);
+}
+
+static void rigid_margins(void *ode, double t, const double *y, double *to)
+{
+    dyn_rigid_events_margins(ode, t, y, to);
+}
+
 static const dyn_ode_functions functions = {
     .rate         = ode_rate,
     .normalize    = ode_normalize,
@@ -82,6 +99,19 @@ static const dyn_ode_functions functions = {
     .stop         = ode_stop,
 };
 
+/* With rigid contacts the events are theirs. Steps are those of integrators that locate events. */
+static const dyn_ode_functions rigid_functions = {
+    .rate         = ode_rate,
+    .normalize    = ode_normalize,
+    .finish_step  = ode_finish_step,
+    .check_range  = ode_check_range,
+    .may_continue = ode_may_continue,
+    .observe      = ode_observe,
+    .restart      = rigid_restart,
+    .switch_at    = rigid_switch_at,
+    .margins      = rigid_margins,
+};
+
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
 /* Lists the closed position: the next path to closed loops starts there. */
@@ -94,6 +124,14 @@ static void list_carried(const dyn_robot_ode *ode, dyn_ode *state)
     state->n_carried  = 2;
 }
 
+/* Returns the longest step, s, with which no contact is missed; 0: any. */
+static double longest_step(const dyn_robot_ode *ode)
+{
+    const double compliant = dyn_ground_points_longest_step(&ode->ground, ode->s->mechanism.tree->mass);
+    if (!ode->rigid) return compliant;
+    return compliant > 0 ? fmin(compliant, dyn_ode_rigid_longest_step()) : dyn_ode_rigid_longest_step();
+}
+
 bool dyn_ode_integration_open(dyn_memory memory, dyn_robot_ode *ode)
 {
     const dyn_simulation *s           = ode->s;
@@ -101,7 +139,7 @@ bool dyn_ode_integration_open(dyn_memory memory, dyn_robot_ode *ode)
     const size_t          n           = dyn_ode_stiction_count(ode);
     const size_t          controllers = dyn_ode_input_states(s);
     ode->state                        = (dyn_ode){
-                               .functions       = &functions,
+                               .functions       = ode->rigid ? &rigid_functions : &functions,
                                .system          = ode,
                                .W               = ode->W,
                                .entries         = m->nq + m->nv + controllers + n + DYN_WORKS,
@@ -109,7 +147,7 @@ bool dyn_ode_integration_open(dyn_memory memory, dyn_robot_ode *ode)
                                .nv              = m->nv,
                                .works           = DYN_WORKS,
                                .weighs_works    = s->prescribed.n > 0, /* q may be easy to integrate while the efforts are not */
-                               .longest         = dyn_ground_points_longest_step(&ode->ground, m->tree->mass),
+                               .longest         = longest_step(ode),
                                .observed        = ode->observer.observe,
                                .step            = s->step,
                                .tolerance       = s->tolerance,
@@ -117,7 +155,7 @@ bool dyn_ode_integration_open(dyn_memory memory, dyn_robot_ode *ode)
                                .end             = s->end,
                                .deadline        = ode->state.deadline,
                                .deadline_of_all = s->scene->deadline,
-                               .n_events        = n,
+                               .n_events        = ode->rigid ? ode->rigid->n : n,
                                .uncorrected     = s->contact && n > 0 ? ode->stiction->uncorrected : NULL,
     };
     list_carried(ode, &ode->state);

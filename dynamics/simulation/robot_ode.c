@@ -7,6 +7,7 @@
 #include "ode_integration.h"
 #include "ode_prescribed.h"
 #include "ode_stiction.h"
+#include "dynamics/rigid_contact/rigid_events.h"
 #include "stiction_events.h"
 #include <math.h>
 #include <string.h>
@@ -53,8 +54,9 @@ static void freeze(const dyn_robot_ode *ode, double *q)
 /* Replaces the kernels of the tree by those of the model with loops. */
 static bool open_loops(dyn_memory memory, dyn_robot_ode *ode, bool *room)
 {
-    ode->loops = dyn_loop_workspace_open(memory, &ode->s->mechanism, ode->kernels, ode->state.deadline,
-                                         ode->s->scene->n_wrenches + (ode->s->contact ? ode->s->contact->n : 0), 0);
+    ode->loops = dyn_loop_workspace_open(
+        memory, &ode->s->mechanism, ode->kernels, ode->state.deadline,
+        ode->s->scene->n_wrenches + ode->s->n_rigid + (ode->s->contact ? ode->s->contact->n : 0), 0);
     if (!ode->loops) return false;
     ode->loop_kernels   = dyn_loop_kernels(ode->kernels);
     ode->kernels        = &ode->loop_kernels;
@@ -87,7 +89,8 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
     ode->effort   = dyn_take_zeroed(memory, nv * ode->W, &room);
     ode->singular = dyn_take_zeroed(memory, ode->W, &room);
     if (s->contact) ode->contact = dyn_ode_contact_open(memory, ode, s->contact);
-    return room && dyn_ground_points_open(memory, ode->W, s->n_ground, s->ground, &ode->ground) &&
+    return room && dyn_ode_rigid_open(memory, ode) &&
+           dyn_ground_points_open(memory, ode->W, s->n_ground, s->ground, &ode->ground) &&
            dyn_ode_integration_open(memory, ode) && dyn_ode_input_open(memory, ode) &&
            dyn_ode_prescribed_open(memory, ode) && ode->workspace && (ode->contact || !s->contact);
 }
@@ -194,6 +197,7 @@ void dyn_robot_ode_start(dyn_robot_ode *ode)
     memset(ode->state.fault, 0, sizeof ode->state.fault);
     memset(ode->state.y + (ode->state.nq + ode->state.nv) * W, 0,
            (ode->state.entries - ode->state.nq - ode->state.nv) * W * sizeof *ode->state.y);
+    if (ode->rigid) dyn_ode_rigid_reset(ode->rigid);
     dyn_ode_prescribed_set(ode, 0, ode->state.y, W, W);
     if (ode->loops) start_loops(ode);
     if (ode->contact) dyn_ode_contact_start(ode);
@@ -203,6 +207,7 @@ void dyn_robot_ode_start(dyn_robot_ode *ode)
     if (ode->stiction) dyn_stiction_events_set_sides(ode);
     dyn_ode_input_start(ode);
     if (ode->stiction) dyn_stiction_events_restart(ode, 0);
+    if (ode->rigid) dyn_rigid_events_start(ode);
 }
 
 /* --- work ------------------------------------------------------------------------------------------------------- */
@@ -219,26 +224,6 @@ static void power(const dyn_robot_ode *ode, const double *effort, const double *
     }
 }
 
-/* Subtracts the power of dampers: sum damping s'^2, with the higher powers, with s' = ratio q' of joints, of each
- * coordinate of a joint with a quaternion, and s' = q' - theta' of elastic joints. */
-static void subtract_damping(const dyn_robot_ode *ode, const double *qd, double *to)
-{
-    const dyn_model *m = ode->s->scene->model;
-    size_t           W = ode->W;
-    for (size_t i = 0; i < m->n_bodies; i++)
-        for (size_t l = 0; m->body[i].joint.has_spring && l < W * (size_t)dyn_joint_nv(m->body[i].joint.kind); l++) {
-            double            sd = m->body[i].joint.ratio * qd[(size_t)m->body[i].joint.v * W + l];
-            const dyn_spring *s  = &m->body[i].joint.spring;
-            to[l % W] -= (s->damping + s->damping2 * fabs(sd) + s->damping3 * sd * sd) * sd * sd;
-        }
-    for (size_t i = 0; i < m->n_couplings; i++)
-        for (size_t l = 0; l < W; l++) {
-            const dyn_coupling *c  = &m->coupling[i];
-            double              sd = qd[(size_t)c->v * W + l] - qd[(size_t)c->v_theta * W + l];
-            to[l] -= c->spring.damping * sd * sd;
-        }
-}
-
 /* Finds the powers of actuators, friction and wrenches. The efforts of wrenches are -tau of inverse dynamics at rest
  * without gravity, friction and springs. */
 static void find_powers(dyn_robot_ode *ode, const double *qd, double *to)
@@ -249,13 +234,16 @@ static void find_powers(dyn_robot_ode *ode, const double *qd, double *to)
     if (ode->s->works & 1U << DYN_WORK_FRICTION) {
         dyn_ode_friction_find(ode, qd, ode->effort);
         power(ode, ode->effort, qd, -1, to + DYN_WORK_FRICTION * W);
-        subtract_damping(ode, ode->loops ? dyn_loop_tree_qd(ode->loops) : qd, to + DYN_WORK_FRICTION * W);
+        dyn_ode_friction_subtract_damping(ode, ode->loops ? dyn_loop_tree_qd(ode->loops) : qd,
+                                          to + DYN_WORK_FRICTION * W);
     }
     if ((ode->s->works & 1U << DYN_WORK_WRENCHES) && ode->wrenches) {
         dyn_inverse_dynamics io = {.q = ode->q, .wrenches = ode->wrenches, .tau = ode->effort};
         ode->kernels->inverse_dynamics(&ode->wrench_scene, ode->workspace, &io, 1);
         power(ode, ode->effort, qd, -1, to + DYN_WORK_WRENCHES * W);
     }
+    for (size_t l = 0; ode->rigid && (ode->s->works & 1U << DYN_WORK_WRENCHES) && l < W; l++)
+        to[DYN_WORK_WRENCHES * W + l] += ode->rigid->power[l];
 }
 
 /* --- right-hand side ---------------------------------------------------------------------------------------------- */
@@ -272,6 +260,7 @@ void dyn_robot_ode_finish_step(dyn_robot_ode *ode, double t, double *y, size_t s
     size_t W = ode->W;
     dyn_ode_prescribed_set(ode, t, y, stride, lanes);
     if (ode->contact) dyn_ode_contact_finish_step(ode, t, y, stride, lanes);
+    if (ode->rigid) dyn_ode_rigid_finish_step(ode, t, y, stride, lanes);
     if (!ode->loops) return;
     for (size_t i = 0; i < ode->state.nq; i++)
         for (size_t l = 0; l < W; l++)
@@ -373,6 +362,7 @@ void dyn_robot_ode_rate(dyn_robot_ode *ode, double t, const double *y, double *r
     note_singular(ode, y, t);
     check_passive_velocities(ode, t);
     if (ode->contact) dyn_ode_contact_rate(ode, t, qd, rate + nq * W);
+    if (ode->rigid) dyn_ode_rigid_rate(ode, t, qd, rate + nq * W);
     if (ode->stiction)
         dyn_ode_stiction_load(ode, qd, rate + nq * W,
                               rate + (ode->state.entries - DYN_WORKS - dyn_ode_stiction_count(ode)) * W);

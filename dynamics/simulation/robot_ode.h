@@ -14,6 +14,7 @@ typedef struct dyn_ode_contact    dyn_ode_contact;    /* defined in ode_contact.
 typedef struct dyn_ode_stiction   dyn_ode_stiction;   /* defined in ode_stiction.h */
 typedef struct dyn_ode_friction   dyn_ode_friction;   /* defined in ode_friction.h */
 typedef struct dyn_ode_prescribed dyn_ode_prescribed; /* defined in ode_prescribed.c */
+typedef struct dyn_ode_rigid      dyn_ode_rigid;      /* defined in rigid_contact/ode_rigid.h */
 typedef struct dyn_ode_sampling   dyn_ode_sampling;   /* defined in ode_sampling.c */
 
 /* A function of the caller that sees states during a simulation. */
@@ -32,6 +33,7 @@ typedef struct dyn_robot_ode {
     dyn_kernels           loop_kernels;       /* with loops: `kernels` points here */
     dyn_loop_workspace   *loops;              /* workspace of loop_kernels; NULL: no loops */
     dyn_ode_contact      *contact;            /* held frames; NULL: none */
+    dyn_ode_rigid        *rigid;              /* rigid contacts; NULL: none */
     dyn_ode_stiction     *stiction;           /* joints that can stick; NULL: none */
     dyn_ode_friction     *friction;           /* map of efforts without friction; NULL: kernels apply the friction */
     dyn_ode_prescribed   *prescribed;         /* coordinates with a given motion; NULL: none */

@@ -7,6 +7,7 @@
  *     kinetic + potential = the sum at time 0 + work_1 + work_2 + work_3. */
 #pragma once
 #include "dynamics/contact/ground_points.h"
+#include "dynamics/rigid_contact/rigid_problem.h"
 #include "dynamics/control/controller.h"
 #include "dynamics/loops/mechanism.h"
 #include "dynamics/motion/limit.h"
@@ -83,7 +84,9 @@ typedef struct dyn_simulation {
     const dyn_wrench_signal *wrench_signal; /* [n_wrench_signals] */
     const dyn_contact       *contact;       /* held frames; NULL: none */
     size_t                   n_ground;
-    const dyn_ground_point  *ground;     /* [n_ground]: the last wrenches of `scene` are the forces on them */
+    const dyn_ground_point  *ground; /* [n_ground]: the last wrenches of `scene` are the forces on them */
+    size_t                   n_rigid;
+    const dyn_rigid_contact *rigid;      /* [n_rigid] points that planes do not let in */
     double                   damping;    /* contact damping; 0: none */
     unsigned                 works;      /* bit i: work entry i is integrated */
     bool                     fail_alone; /* true: a fault ends its simulation only; false: all end with the first */

@@ -1,5 +1,7 @@
 /* ode_faults.c - reports faults of simulations as problems (ode_faults.h). */
 #include "ode_faults.h"
+#include "contact_events.h"
+#include "dynamics/rigid_contact/rigid_events.h"
 #include "api/base/memory/shortage.h"
 #include "dynamics/contact/stiction.h"
 #include "api/robots/model/model_loops.h"
@@ -38,6 +40,26 @@ static void fail_divergence(const api_simulated_rows *r, const dyn_fault *f, api
                  name_of(r, f->index), advice);
 }
 
+/* Describes a fault of rigid contacts. */
+static void describe_rigid(const api_simulated_rows *r, const dyn_fault *f, api_problem *problem)
+{
+    const size_t contact = r->s->ground.entry[f->index];
+    if (f->kind == DYN_FAULT_BELOW)
+        api_fail(problem, API_BAD_VALUE, NULL, "contacts[%zu] is %.3g m below its plane: %s", contact, f->value,
+                 f->time > 0 ? "it has passed the plane within a step; give a smaller tolerance"
+                             : "rigid contacts start on their planes or at most 1e-6 m below");
+    else if (f->kind == DYN_FAULT_RIGID)
+        api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
+                 "no forces at contacts[%zu] and the other rigid contacts that touch satisfy the laws of contact and "
+                 "friction: lower friction_coefficient, or give the contacts a stiffness",
+                 contact);
+    else
+        api_fail(problem, API_INTEGRATION_FAILED, NULL,
+                 "the rigid contacts have more than %d events: raise resting_speed, shorten the duration, or leave "
+                 "contact_events out of the outputs",
+                 API_MOST_EVENTS);
+}
+
 /* Describes a fault of the loops, of held frames, of friction or of a limit, without its time. */
 static void describe_fault(const api_simulated_rows *r, const dyn_fault *f, api_problem *problem)
 {
@@ -50,6 +72,8 @@ static void describe_fault(const api_simulated_rows *r, const dyn_fault *f, api_
                  "operation impact computes");
     else if (f->kind == DYN_FAULT_CONTRADICTION)
         api_contact_describe(r->ode.s->contact, f->index, r->ode.s->damping, problem);
+    else if (f->kind == DYN_FAULT_BELOW || f->kind == DYN_FAULT_RIGID || f->kind == DYN_FAULT_EVENTS)
+        describe_rigid(r, f, problem);
     else if (f->kind == DYN_FAULT_UNDECIDED)
         api_fail(problem, API_SINGULAR_MASS_MATRIX, NULL,
                  "which joints stick cannot be decided: the mass matrix is singular up to rounding");
@@ -89,6 +113,9 @@ static void fail_fault(const api_simulated_rows *r, const dyn_fault *f, api_prob
     case DYN_FAULT_HELD_MOVES:
     case DYN_FAULT_CONTRADICTION:
     case DYN_FAULT_UNDECIDED:
+    case DYN_FAULT_BELOW:
+    case DYN_FAULT_RIGID:
+    case DYN_FAULT_EVENTS:
     case DYN_FAULT_LIMIT: fail_described(r, f, problem); break;
     case DYN_FAULT_NONE: break;
     }

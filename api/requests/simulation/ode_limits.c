@@ -2,6 +2,7 @@
 #include "ode_limits.h"
 #include "api/requests/control/joint_limits.h"
 #include "api/requests/evaluate/follower_efforts.h"
+#include "dynamics/rigid_contact/ode_rigid.h"
 #include "dynamics/simulation/ode_contact.h"
 #include <math.h>
 #include <string.h>
@@ -10,22 +11,22 @@
 struct api_ode_limits {
     api_followers      followers;
     api_follower_block block;
-    dyn_scene          scene;    /* with the wrenches of held frames behind those of the request */
+    dyn_scene          scene;    /* with the wrenches of held frames and rigid contacts behind those of the request */
     double            *wrenches; /* 9 for each wrench of `scene`, in lanes */
     double            *efforts;  /* nv + mimic joints, in lanes */
 };
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
-/* Appends the wrenches on held frames to the scene. Returns false with a problem. */
-static bool add_held_frames(const api_evaluation *e, const api_simulated_rows *r, api_ode_limits *limits)
+/* Appends the wrenches on held frames and at rigid contacts to the scene. Returns false with a problem. */
+static bool add_contacts(const api_evaluation *e, const api_simulated_rows *r, api_ode_limits *limits)
 {
     const dyn_contact *contact = r->ode.s->contact;
     dyn_scene         *scene   = &limits->scene;
-    const size_t       n = scene->n_wrenches, held = contact ? contact->n : 0;
+    const size_t       n = scene->n_wrenches, held = contact ? contact->n : 0, rigid = r->ode.s->n_rigid;
     bool               room  = true;
-    dyn_wrench_site   *sites = api_take(e->query->pool, (n + held + 1) * sizeof *sites);
-    limits->wrenches         = api_take_zeroed(e->query->pool, 9 * (n + held) * r->ode.W, &room);
+    dyn_wrench_site   *sites = api_take(e->query->pool, (n + held + rigid + 1) * sizeof *sites);
+    limits->wrenches         = api_take_zeroed(e->query->pool, 9 * (n + held + rigid) * r->ode.W, &room);
     if (!sites || !room) return false;
     if (n > 0) memcpy(sites, scene->wrench, n * sizeof *sites);
     for (size_t i = 0; i < held; i++) {
@@ -33,8 +34,12 @@ static bool add_held_frames(const api_evaluation *e, const api_simulated_rows *r
         sites[n + i] =
             (dyn_wrench_site){.body = frame->frame.body, .X_bl = frame->frame.X_bf, .world_axes = !frame->frame_axes};
     }
+    for (size_t i = 0; i < rigid; i++) {
+        const dyn_frame *frame = &r->ode.s->rigid[i].frame;
+        sites[n + held + i]    = (dyn_wrench_site){.body = frame->body, .X_bl = frame->X_bf, .world_axes = true};
+    }
     scene->wrench     = sites;
-    scene->n_wrenches = n + held;
+    scene->n_wrenches = n + held + rigid;
     return true;
 }
 
@@ -44,7 +49,7 @@ static bool open_followers(api_evaluation *e, api_simulated_rows *r)
     api_ode_limits *limits = api_take(e->query->pool, sizeof *limits);
     if (!limits) return false;
     *limits = (api_ode_limits){.scene = *r->ode.s->scene};
-    if (!api_followers_open(e->query, &r->s->limits.list, &limits->followers) || !add_held_frames(e, r, limits))
+    if (!api_followers_open(e->query, &r->s->limits.list, &limits->followers) || !add_contacts(e, r, limits))
         return false;
     const size_t efforts = e->model->nv + limits->followers.n;
     limits->efforts      = api_take_zeroed(e->query->pool, efforts * r->ode.W, &room);
@@ -68,6 +73,18 @@ bool api_ode_limits_open(api_evaluation *e, api_simulated_rows *r)
 
 /* --- comparison --------------------------------------------------------------------------------------------------- */
 
+/* Copies the wrenches on held frames and at rigid contacts behind the first n. */
+static void copy_contacts(const api_simulated_rows *r, size_t n, api_ode_limits *limits)
+{
+    const size_t W = r->ode.W, frames = r->ode.s->contact ? r->ode.s->contact->n : 0;
+    for (size_t i = 0; i < frames; i++)
+        memcpy(limits->wrenches + 9 * (n + i) * W, dyn_ode_contact_wrenches(r->ode.contact) + 6 * i * W,
+               6 * W * sizeof *limits->wrenches);
+    for (size_t i = 0; i < r->ode.s->n_rigid; i++)
+        memcpy(limits->wrenches + 9 * (n + frames + i) * W, r->ode.rigid->forces + 3 * i * W,
+               3 * W * sizeof *limits->wrenches);
+}
+
 /* Returns the efforts before clipping, with those of mimic joints behind them, at the accelerations of the last
  * dyn_robot_ode_rate. */
 static const double *find_efforts(api_simulated_rows *r, const double *qd)
@@ -80,9 +97,7 @@ static const double *find_efforts(api_simulated_rows *r, const double *qd)
     dyn_torque_derivative motion = {
         .q = r->ode.q, .qd = qd, .qdd = r->ode.state.stage_rate[0] + r->e->model->nq * W, .wrenches = limits->wrenches};
     if (n > 0) memcpy(limits->wrenches, r->ode.wrenches, 9 * n * W * sizeof *limits->wrenches);
-    for (size_t i = n; i < limits->scene.n_wrenches; i++)
-        memcpy(limits->wrenches + 9 * i * W, dyn_ode_contact_wrenches(r->ode.contact) + 6 * (i - n) * W,
-               6 * W * sizeof *limits->wrenches);
+    copy_contacts(r, n, limits);
     memcpy(limits->efforts, r->ode.unclipped, nv * W * sizeof *limits->efforts);
     api_follower_efforts(&limits->block, &motion, limits->efforts + nv * W, NULL);
     return limits->efforts;

@@ -4,6 +4,7 @@
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/service/http/call.h"
 #include "api/requests/fields/operation.h"
+#include "contact_events.h"
 #include "integrator.h"
 #include "simulation.h"
 #include <math.h>
@@ -27,7 +28,8 @@ enum {
     LEAST_MARGINS,
     MOTOR_TAU,
     CONTACT_RESIDUAL,
-    CONTACT_FORCES
+    CONTACT_FORCES,
+    CONTACT_EVENTS
 };
 
 enum {
@@ -47,11 +49,15 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!s->contact && selected->outputs & API_BIT(CONTACT_WRENCHES))
         return api_fail_output(q, selected, CONTACT_WRENCHES, given, at,
                                "contact_wrenches are computed only with held frames: name them in held");
-    api_set_extent(selected, API_CONTACTS, s->ground.n);
-    if (s->ground.n > 0 && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_FORCES);
-    if (s->ground.n == 0 && selected->outputs & API_BIT(CONTACT_FORCES))
+    api_set_extent(selected, API_CONTACTS, s->ground.n_all);
+    if (s->ground.n_all > 0 && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_FORCES);
+    if (s->ground.n_all == 0 && selected->outputs & API_BIT(CONTACT_FORCES))
         return api_fail_output(q, selected, CONTACT_FORCES, given, at,
                                "contact_forces are computed only at contacts: name points in contacts");
+    if (s->ground.n_rigid > 0 && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_EVENTS);
+    if (s->ground.n_rigid == 0 && selected->outputs & API_BIT(CONTACT_EVENTS))
+        return api_fail_output(q, selected, CONTACT_EVENTS, given, at,
+                               "contact_events are those of rigid contacts: give one \"rigid\": true");
     if (!api_contact_select_residual(q, selected, CONTACT_RESIDUAL, s->damping, given, at)) return false;
     if (!api_motor_efforts_check(q, selected, MOTOR_TAU, given, at)) return false;
     return !(selected->outputs & ERRORS) || s->input.controller ||
@@ -85,6 +91,7 @@ static bool begin(api_plan *plan, const api_selection *selected)
 {
     api_simulation *s = selected->options;
     if (!take_limits(plan, selected)) return false;
+    if (selected->outputs & API_BIT(CONTACT_EVENTS) && !api_contact_events_take(plan, s)) return false;
     s->time             = selected->result[TIMES];
     s->q                = plan->state[API_Q];
     s->qd               = plan->state[API_QD];
@@ -121,7 +128,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     const api_simulation *s = selected->options;
-    api_joint_limits_emit(plan, &s->limits, output == LEAST_MARGINS, to);
+    if (output == CONTACT_EVENTS)
+        api_contact_events_emit(plan, s, to);
+    else
+        api_joint_limits_emit(plan, &s->limits, output == LEAST_MARGINS, to);
 }
 
 /* Returns the integrator that the body seems to select: the one that it names, or the first whose fields it has. If it
@@ -169,7 +179,7 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
     const dyn_integrator *integrator = s->integrator;
     double                steps      = integrator->count_steps ? integrator->count_steps(s->step, s->duration)
                                                                : fmax(STEPS_PER_SAMPLE * (double)q->samples, s->duration / long_step);
-    steps *= 1 + (double)(STAGES * s->ground.n) / STEP;
+    steps *= 1 + (double)(STAGES * s->ground.n_all) / STEP;
     double rows = (double)q->rows * (integrator->lanes == DYN_LANES_ROWS ? 1 : (double)q->call->api->kernels->lanes);
     return steps_seconds(q->call, integrator, rows, steps);
 }
@@ -201,7 +211,8 @@ const api_operation api_simulate = {
                         [LEAST_MARGINS]    = {"least_margins", false, {API_STRUCTURED}},
                         [MOTOR_TAU]        = {"motor_tau", false, {API_COUPLED_MOTORS}},
                         [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}},
-                        [CONTACT_FORCES]   = {"contact_forces", false, {API_CONTACTS, 3}}},
+                        [CONTACT_FORCES]   = {"contact_forces", false, {API_CONTACTS, 3}},
+                        [CONTACT_EVENTS]   = {"contact_events", false, {API_STRUCTURED}}},
     .alone           = true,
     .wrench_signals  = true,
     .weight          = 8, /* cost of a sample; request_seconds is the cost of the steps */

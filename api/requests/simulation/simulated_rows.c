@@ -1,6 +1,7 @@
 /* simulated_rows.c - describes the simulations of a request to dynamics/, and starts them (simulated_rows.h). */
 #include "simulated_rows.h"
 #include "api/requests/lanes/failed_rows.h"
+#include "contact_events.h"
 #include "ode_limits.h"
 #include <math.h>
 
@@ -88,6 +89,8 @@ bool api_simulated_rows_describe(const api_evaluation *e, const api_simulation *
         .damping    = s->damping,
         .n_ground   = s->ground.n,
         .ground     = s->ground.point,
+        .n_rigid    = s->ground.n_rigid,
+        .rigid      = s->ground.rigid,
         .works      = s->works,
         .fail_alone = e->plan->failed_rows,
         .has_guess  = e->plan->guess,
@@ -102,6 +105,14 @@ static void observe(void *rows, double t, const double *qd)
     api_ode_limits_compare(rows, t, qd);
 }
 
+/* Takes r->forces, if they are requested. */
+static bool take_forces(const api_evaluation *e, const api_simulation *s, api_simulated_rows *r)
+{
+    bool room = true;
+    if (s->contact_forces) r->forces = api_take_zeroed(e->query->pool, 3 * s->ground.n_all * r->ode.W, &room);
+    return room;
+}
+
 bool api_simulated_rows_open(api_evaluation *e, const api_simulation *s, const dyn_simulation *described,
                              api_simulated_rows *r)
 {
@@ -110,7 +121,7 @@ bool api_simulated_rows_open(api_evaluation *e, const api_simulation *s, const d
     r->ode.observer    = (dyn_observer){watches ? observe : NULL, r};
     return dyn_robot_ode_open(&r->ode, described, api_row_share_for_dynamics(&r->share),
                               api_pool_memory(e->query->pool)) &&
-           api_ode_limits_open(e, r);
+           api_ode_limits_open(e, r) && take_forces(e, s, r);
 }
 
 /* Copies the entries of one state of the request to lane l of the ODE. */
@@ -139,5 +150,6 @@ void api_simulated_rows_start(api_simulated_rows *r, size_t first, size_t n)
         if (r->ode.loops && plan->guess)
             gather(r, plan->guess, r->e->model->loops->n_passive_q, l, r->ode.closed_passive);
     }
+    api_contact_events_begin(r);
     dyn_robot_ode_start(&r->ode);
 }

@@ -126,6 +126,28 @@ static bool check_steps(const api_query *q, const api_simulation *s)
                        API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), DYN_MAX_STEPS);
 }
 
+/* Refuses fields that rigid contacts do not work with. */
+static bool check_rigid(const api_query *q, const api_simulation *s)
+{
+    const api_place step = api_place_key(NULL, "step"), frames = api_place_key(NULL, "held"),
+                    prescribed = api_place_key(NULL, "prescribed");
+    if (s->ground.n_rigid == 0) return true;
+    if (!s->integrator->locates_events)
+        return api_fail_at(
+            q->problem, &step, API_NOT_SUPPORTED,
+            "the events of rigid contacts need an integrator that locates them: give a tolerance instead "
+            "of a step, or give the contacts a stiffness");
+    if (s->contact)
+        return api_fail_at(
+            q->problem, &frames, API_NOT_SUPPORTED,
+            "frames cannot be held beside rigid contacts: give the contacts a stiffness, or leave held out");
+    return s->prescribed.n == 0 ||
+           api_fail_at(
+               q->problem, &prescribed, API_NOT_SUPPORTED,
+               "coordinates cannot have a prescribed motion beside rigid contacts: give the contacts a stiffness, "
+               "or move the coordinates by a controller");
+}
+
 /* --- public functions --------------------------------------------------------------------------------------------- */
 
 api_simulation *api_simulation_read(api_query *q, const api_node *fields)
@@ -143,7 +165,7 @@ api_simulation *api_simulation_read(api_query *q, const api_node *fields)
         !api_contact_points_read(q, fields, &s->ground) || !find_boundaries(q, s) || !check_steps(q, s))
         return NULL;
     q->samples = s->sampling.n;
-    return s;
+    return check_rigid(q, s) ? s : NULL;
 }
 
 /* Refuses integrators that stop joints by sharp friction for a motor of a coupled transmission with such friction: the
@@ -169,9 +191,28 @@ static bool check_load(const api_query *q, const api_simulation *s)
            api_fail_load(q, s->input.controller->name);
 }
 
+/* Refuses friction that rigid contacts do not work with: joints that stick, and friction that depends on the load. */
+static bool check_rigid_friction(const api_query *q, const api_simulation *s)
+{
+    const dyn_model *m     = q->scene.model;
+    bool             sharp = false;
+    if (s->ground.n_rigid == 0 || !(q->scene.terms & DYN_FRICTION)) return true;
+    if (api_has_load(q)) return api_fail_load(q, "a simulation with rigid contacts");
+    for (size_t i = 0; i < m->n_bodies; i++)
+        sharp = sharp || dyn_stiction_is_possible(&m->body[i]);
+    for (size_t i = 0; i < m->n_drives; i++)
+        sharp = sharp || dyn_stiction_is_possible_of(&m->drive[i]);
+    return !sharp ||
+           api_fail(q->problem, API_NOT_SUPPORTED, NULL,
+                    "joints that stick by sharp Coulomb friction cannot be simulated beside rigid contacts: give "
+                    "their friction a coulomb_velocity, leave it out by \"friction\": false, or give the "
+                    "contacts a stiffness");
+}
+
 bool api_simulation_prepare(api_plan *plan, api_simulation *s)
 {
-    if (!check_sharp_drives(plan->query, s) || !check_load(plan->query, s)) return false;
+    if (!check_rigid_friction(plan->query, s) || !check_sharp_drives(plan->query, s) || !check_load(plan->query, s))
+        return false;
     size_t entries = plan->query->model->nv;
     if (!plan->state[API_QD]) {
         plan->state[API_QD] = api_take_lanes(plan, entries);

@@ -21,6 +21,8 @@
 #include "contact_points.h"
 #include "integrator.h"
 
+typedef struct api_contact_events api_contact_events; /* defined in contact_events.h */
+
 typedef struct api_simulation {
     const dyn_integrator *integrator;
     double                duration;  /* s */
@@ -32,7 +34,7 @@ typedef struct api_simulation {
     api_wrench_signals    wrenches;   /* wrenches that change with time */
     const dyn_contact    *contact;    /* held frames; NULL: none */
     double                damping;    /* contact damping; 0: none */
-    api_contact_points    ground;     /* points that push against planes */
+    api_contact_points    ground;     /* points that touch planes */
     api_joint_limits      limits;     /* joint limits to report */
     unsigned              works;      /* bit i: work entry i is integrated */
     size_t                n_boundaries;
@@ -41,6 +43,7 @@ typedef struct api_simulation {
     /* Lanes of all states of the requested outputs; NULL: not requested. */
     double *q, *qd, *qdd, *tau, *time, *steps, *work[DYN_WORKS], *error[2], *contact_wrenches, *contact_residual,
         *contact_forces;
+    api_contact_events *contact_events; /* NULL: not requested, or not yet simulated */
 } api_simulation;
 
 /* Reads and checks the fields of a simulation, and sets q->samples. Returns NULL with a problem. */

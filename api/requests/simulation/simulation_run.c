@@ -3,9 +3,11 @@
 #include "api/requests/lanes/failed_rows.h"
 #include "api/base/work/parallel.h"
 #include "dynamics/model/coordinates.h"
+#include "dynamics/rigid_contact/rigid_events.h"
 #include "dynamics/simulation/ode_contact.h"
 #include "dynamics/simulation/ode_input.h"
 #include "dynamics/simulation/stiction_events.h"
+#include "contact_events.h"
 #include "ode_faults.h"
 #include "ode_limits.h"
 #include <string.h>
@@ -57,6 +59,19 @@ static void make_quaternions_positive(const api_simulated_rows *r)
     }
 }
 
+/* Copies the forces at all contacts to r->forces, in the order of the request. */
+static void gather_forces(const api_simulated_rows *r)
+{
+    const api_contact_points *points    = &r->s->ground;
+    const size_t              size      = 3 * r->ode.W;
+    const double             *compliant = r->ode.ground.forces, *rigid = r->ode.rigid ? r->ode.rigid->forces : NULL;
+    for (size_t i = 0; i < points->n_all; i++) {
+        const double **from = points->is_rigid[i] ? &rigid : &compliant;
+        memcpy(r->forces + i * size, *from, size * sizeof *r->forces);
+        *from += size;
+    }
+}
+
 /* Stores sample n of the ODE's simulations. A sample at a break of the input has the input after the break. */
 static void put_sample(api_simulated_rows *r, size_t n, double time)
 {
@@ -68,6 +83,7 @@ static void put_sample(api_simulated_rows *r, size_t n, double time)
     if (s->contact_wrenches && r->ode.stiction) dyn_stiction_events_share_load(&r->ode);
     api_ode_limits_compare(r, time, r->ode.state.y + nq * W);
     make_quaternions_positive(r);
+    if (s->contact_forces) gather_forces(r);
     for (size_t l = 0; l < r->ode.state.rows; l++) {
         size_t state   = r->ode.row[l] * e->query->samples + n;
         figures[l]     = time;
@@ -85,7 +101,7 @@ static void put_sample(api_simulated_rows *r, size_t n, double time)
             scatter(r, r->ode.error[i], nv, l, state, s->error[i]);
         if (s->contact_wrenches)
             scatter(r, dyn_ode_contact_wrenches(r->ode.contact), 6 * s->contact->n, l, state, s->contact_wrenches);
-        if (s->contact_forces) scatter(r, r->ode.ground.forces, 3 * s->ground.n, l, state, s->contact_forces);
+        if (s->contact_forces) scatter(r, r->forces, 3 * s->ground.n_all, l, state, s->contact_forces);
         if (s->contact_residual)
             scatter(r, dyn_ode_contact_residual(&r->ode), 6 * s->contact->n, l, state, s->contact_residual);
     }
@@ -106,6 +122,18 @@ static bool integrate_interval(api_simulated_rows *r, size_t k, api_problem *pro
     return done.status == DYN_INTEGRATION_DONE || api_ode_faults_check_integration(r, done, problem);
 }
 
+/* Fails if a rigid contact is below its plane after the sample of time t. */
+static bool check_touches(api_simulated_rows *r, double t, api_problem *problem)
+{
+    double       depth = 0;
+    const size_t n     = r->ode.rigid ? r->ode.rigid->n : 0,
+                 i     = n > 0 ? dyn_rigid_events_find_missed(r->ode.rigid, &depth) : 0;
+    if (i == n) return true;
+    dyn_fault_record(&r->ode.state.fault[0], DYN_FAULT_BELOW, t, i);
+    r->ode.state.fault[0].value = depth;
+    return api_ode_faults_check_all(r, problem);
+}
+
 /* Integrates all intervals and stores the samples. */
 static bool integrate(api_simulated_rows *r, api_problem *problem)
 {
@@ -116,6 +144,7 @@ static bool integrate(api_simulated_rows *r, api_problem *problem)
         dyn_ode_sampling_renew(&r->ode, s->boundaries[k]);
         for (; n < s->sampling.n && api_sample_time(&s->sampling, n, s->duration) <= s->boundaries[k]; n++)
             put_sample(r, n, s->boundaries[k]);
+        if (!check_touches(r, s->boundaries[k], problem)) return false;
     }
     return api_ode_faults_check_all(r, problem);
 }
@@ -210,6 +239,7 @@ static bool simulate(void *arg, size_t slot, size_t task, api_problem *problem)
     const bool begins = dyn_robot_ode_may_continue(&r->ode),
                done   = begins ? integrate_all(r, reported) : api_ode_faults_check_all(r, reported);
     api_ode_limits_store(r);
+    api_contact_events_store(r);
     return plan->failed_rows ? record_failures(r, done, &found, problem) : done;
 }
 

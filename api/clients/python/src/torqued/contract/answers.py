@@ -895,6 +895,8 @@ class SimulateAnswer(Answer):
     contact_residual: Array
     # N × contacts × 3: N, by the planes on the robot, in world axes. Only with `contacts`.
     contact_forces: Array
+    # Events of rigid contacts in the order of time; of a batch one list for each simulation. Only with a rigid contact.
+    contact_events: Union[list[ContactEvent], list[list[ContactEvent]]]
     # Limits of joints that were exceeded, in the order of joints; of a batch one list for each simulation.
     limits: Union[list[ExceededLimit], list[list[ExceededLimit]]]
     # The least margin of each limit during the simulation, in the order of joints; of a batch one list for each simulation.

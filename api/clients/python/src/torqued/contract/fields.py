@@ -22,16 +22,16 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit",
            "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime",
            "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ContactPoint",
-           "ContactPointPlane", "ExceededLimit", "Plane", "InverseKinematicsTasksItem", "InverseKinematicsTasksItemGiven",
-           "JointAtLimit", "DifferentialInverseKinematicsTasksItem", "DifferentialInverseKinematicsTasksItemGiven",
-           "ForceTorqueSensor", "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem",
-           "PathTimingJointLimits", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
-           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
-           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient",
-           "EvaluationsForwardGradient", "EvaluationsDirectional", "EvaluationsForwardDirectional", "EvaluationsHessian",
-           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
-           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
-           "EvaluationsPath", "EvaluationsSensors"]
+           "ContactPointPlane", "ContactEvent", "ExceededLimit", "Plane", "InverseKinematicsTasksItem",
+           "InverseKinematicsTasksItemGiven", "JointAtLimit", "DifferentialInverseKinematicsTasksItem",
+           "DifferentialInverseKinematicsTasksItemGiven", "ForceTorqueSensor", "MarginsLeastItem", "MarginsLeastGradientsItem",
+           "PathSmoothFrictionItem", "PathTimingJointLimits", "Evaluations", "EvaluationsInverseDynamics",
+           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
+           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
+           "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient", "EvaluationsDirectional",
+           "EvaluationsForwardDirectional", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
+           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
+           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath", "EvaluationsSensors"]
 
 
 class Service(TypedDict):
@@ -924,17 +924,23 @@ class Prescribed(TypedDict):
 class _ContactPointNeeded(TypedDict):
     # A link or frame of the model.
     frame: str
-    # N/m.
-    stiffness: float
 
 
 class ContactPoint(_ContactPointNeeded, total=False):
-    """A point of the robot that a plane pushes out while the point is below the plane."""
+    """A point of the robot that a plane pushes out while the point is below the plane, or with `rigid` does not let in."""
 
     # m: the point in the axes of the frame, default its origin.
     position: npt.ArrayLike
     # The plane, in world axes; default z = 0.
     plane: ContactPointPlane
+    # true: impacts and unilateral contact instead of a spring.
+    rigid: bool
+    # Of a rigid contact: speed along the normal after an impact divided by that before it.
+    restitution: float
+    # m/s along the normal, of a rigid contact: one that separates more slowly after an impact closes.
+    resting_speed: float
+    # N/m. Needed unless the contact is rigid.
+    stiffness: float
     # s/m: 0, no energy is lost.
     dissipation: float
     # Greatest tangential force divided by the normal force.
@@ -950,6 +956,19 @@ class ContactPointPlane(TypedDict, total=False):
     point: npt.ArrayLike
     # Its normal out of the ground, of any length; default [0, 0, 1].
     normal: npt.ArrayLike
+
+
+class _ContactEventNeeded(TypedDict):
+    # s.
+    time: float
+    # Index in `contacts`.
+    contact: int
+    event: Literal['impact', 'make', 'break', 'slide', 'stick']
+
+
+class ContactEvent(_ContactEventNeeded, total=False):
+    # N s, by the plane on the robot, in world axes; of an impact.
+    impulse: Array
 
 
 class ExceededLimit(TypedDict):

@@ -2185,7 +2185,7 @@ class Operations:
             normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 'q', 'qd', 'qdd', 'tau', 'kinetic', 'potential', 'actuator_work',
             'friction_work', 'wrench_work', 'position_error', 'velocity_error', 'steps', 'contact_wrenches', 'limits',
-            'least_margins', 'motor_tau', 'contact_residual', 'contact_forces']]] = None,
+            'least_margins', 'motor_tau', 'contact_residual', 'contact_forces', 'contact_events']]] = None,
             timeout: Optional[float] = None,
     ) -> SimulateAnswer:
         """Motions under given torques or under a controller.
@@ -2280,14 +2280,30 @@ class Operations:
         v_t, times |v_t| / √(|v_t|² + slip_velocity²). The normal force is continuous at touch and never pulls; an impact at the
         speed u ends at e u, with dissipation × u (1 + e) = ln((1 + dissipation × u) / (1 - dissipation × e u)) where no other
         force acts. Below the slip velocity a point creeps: a block on a slope with tangent t moves by slip_velocity × t /
-        √(friction_coefficient² - t²). Contacts are compliant only: there are no rigid impacts, no events, no shapes and no
-        contacts between bodies; a corner of a box is a point. A contact lasts about π √(mass / stiffness): fixed steps must be
-        well below. Steps with a tolerance shrink while it lasts, and are at most half of √(mass of the robot / largest
-        stiffness); a touch shorter than a step may be missed. `wrench_work` has the work of the contacts too. `contact_forces`
-        are the forces at the samples. `tau` is the driving torque just after the sample. `actuator_work`, `friction_work` (of
-        joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since the start: kinetic +
-        potential = their sum at time 0 + the three. With `contact_damping` the work of the contact wrenches, which is not
-        listed, adds to them. Errors are the reference minus the motion. It is not available in evaluate.
+        √(friction_coefficient² - t²). There are no shapes and no contacts between bodies; a corner of a box is a point. A
+        contact lasts about π √(mass / stiffness): fixed steps must be well below. Steps with a tolerance shrink while it lasts,
+        and are at most half of √(mass of the robot / largest stiffness); a touch shorter than a step may be missed.
+        `wrench_work` has the work of the contacts too. `contact_forces` are the forces at the samples. With `"rigid": true` the
+        plane does not let the point in (at most 32 such contacts, a tolerance instead of a step; not beside `held`,
+        `prescribed`, joints that stick by sharp Coulomb friction, and friction that depends on the load). The point moves
+        freely until its gap is zero: an event, whose time is located. There, all contacts without gap solve one impact: the
+        impulse along the normal is not negative and along the plane at most friction_coefficient times that, against the
+        sliding velocity after the impact; a point that came with the speed u leaves with restitution × u, or faster if other
+        contacts push it. Where these laws would create energy, as Newton's and Coulomb's can together, all restitutions of the
+        impact are reduced by the least factor that does not. A point that leaves more slowly than resting_speed closes: it
+        loses that speed and stays on the plane until its force would pull. This ends the infinitely many impacts of a bouncing
+        body. A closed contact sticks, or slides with the friction friction_coefficient × N against its velocity; it begins to
+        slide where friction no longer holds it. Forces that are not unique, as those of four feet, are those with the least sum
+        of squares if all friction cones hold them. After every step positions and velocities are corrected to the closed
+        contacts as to held frames. Steps are at most 10 ms. A start may be up to 1e-6 m below a plane; otherwise it is refused.
+        Where no forces satisfy the laws (Painlevé's paradox), the answer is a 422 `contradictory-contacts`. `contact_events`
+        lists, of rigid contacts, each `impact` with its impulse, `make` and `break` (a contact closes or opens), and `stick`
+        and `slide` (a closed contact with friction begins to), also those of the start. Up to 256 events are listed; more are a
+        422 `integration-failed` if the output is asked for. A sample at the time of an event has the state after it.
+        `wrench_work` has the energy that impacts take too. `tau` is the driving torque just after the sample. `actuator_work`,
+        `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since
+        the start: kinetic + potential = their sum at time 0 + the three. With `contact_damping` the work of the contact
+        wrenches, which is not listed, adds to them. Errors are the reference minus the motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.
@@ -2327,8 +2343,8 @@ class Operations:
         among the default outputs; without `held` that output does not exist. In impact `held` is needed. In a phase of rollout
         without `held` no frame is held.
         contact_damping: Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
-        contacts: Points that planes push out. An empty list counts as no `contacts`; else contact_forces are among the default
-        outputs.
+        contacts: Points that planes push out. An empty list counts as no `contacts`; else contact_forces, and with a rigid
+        contact contact_events, are among the default outputs.
         locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
         joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
         fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose

@@ -1,0 +1,28 @@
+/* contact_events.h - stores the events of rigid contacts of simulations (dynamics/rigid_contact/ode_rigid.h), and
+ * writes the output contact_events. */
+#pragma once
+#include "api/codec/emit.h"
+#include "dynamics/rigid_contact/ode_rigid.h"
+#include "simulated_rows.h"
+
+enum { API_MOST_EVENTS = 256 /* most events of one simulation whose list is requested */ };
+
+/* The events of all simulations. */
+struct api_contact_events {
+    size_t          *n;     /* [rows] */
+    dyn_rigid_event *event; /* [rows][API_MOST_EVENTS] */
+};
+
+/* Takes the lists of all rows of the plan. Returns false with a problem. */
+bool api_contact_events_take(const api_plan *plan, api_simulation *s);
+
+/* Lets the simulation of the ODE keep its events, in the list of its row, if they are requested. */
+void api_contact_events_begin(api_simulated_rows *r);
+
+/* Stores the number of events of the ODE's simulation. */
+void api_contact_events_store(const api_simulated_rows *r);
+
+/* Writes [{"time", "contact", "event", "impulse"?}...] in the order of time; for a batch an array of such arrays. A
+ * failed simulation gives null. Before the simulation the function writes as many events as there may be, to measure
+ * the length of the answer. */
+void api_contact_events_emit(const api_plan *plan, const api_simulation *s, api_emit *to);

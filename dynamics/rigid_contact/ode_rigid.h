@@ -1,0 +1,88 @@
+/* ode_rigid.h - simulates rigid contacts: points of a robot that planes do not let in.
+ *
+ * A contact is open, sticks or slides (dyn_rigid_mode). The mode is constant between events (rigid_events.h), so that
+ * the equations are smooth: points of closed contacts keep their gap g = n.(x - p), those that stick their place as
+ * well, and a sliding one has the friction -mu f_n d. The direction d is that of the sliding velocity or, below
+ * DYN_RIGID_SLOW, the last such direction.
+ *
+ * Accelerations are those of the free robot and of the forces of dynamics/rigid_contact/rigid_problem.h. After every
+ * step positions, then velocities, are corrected by the least change in the metric of the mass matrix. */
+#pragma once
+#include "rigid_problem.h"
+#include "dynamics/simulation/robot_ode.h"
+
+#define DYN_RIGID_SLOW 1e-6 /* m/s */
+
+typedef enum dyn_rigid_event_kind {
+    DYN_RIGID_IMPACT, /* the plane has pushed by `impulse` */
+    DYN_RIGID_MAKE,   /* closes */
+    DYN_RIGID_BREAK,  /* opens */
+    DYN_RIGID_SLIDE,  /* a closed contact with friction begins to slide */
+    DYN_RIGID_STICK   /* a closed contact with friction begins to stick */
+} dyn_rigid_event_kind;
+
+typedef struct dyn_rigid_event {
+    dyn_rigid_event_kind kind;
+    size_t               contact;
+    double               time;       /* s */
+    double               impulse[3]; /* N s, on the robot, world axes; zero for other kinds */
+} dyn_rigid_event;
+
+/* The events of one simulation. */
+typedef struct dyn_rigid_events {
+    size_t           n, most;
+    dyn_rigid_event *event; /* [most]; NULL: none are kept */
+} dyn_rigid_events;
+
+struct dyn_ode_rigid {
+    size_t                   n;
+    const dyn_rigid_contact *contact;                     /* [n] */
+    dyn_rolling             *plane;                       /* [n] axes of the planes, with the radius 0 */
+    dyn_frame               *frames;                      /* [n] */
+    dyn_contact              held;                        /* all points, along the axes of their planes */
+    dyn_contact_block        block;                       /* matrices of `held` */
+    dyn_rigid_problem        problem;                     /* the problem of one lane */
+    size_t                   list[DYN_MAX_RIGID];         /* contacts of `problem` */
+    dyn_rigid_mode           mode[DYN_MAX_RIGID];         /* modes of all contacts */
+    double                   direction[DYN_MAX_RIGID][2]; /* d along the tangents */
+    double                   place[DYN_MAX_RIGID][3];     /* m, world axes: where a contact sticks */
+    double                  *positions;                   /* in lanes: 3 n, m */
+    double                  *q, *qd, *step;               /* in lanes: scratch */
+    double                  *forces;                      /* in lanes: 3 n, N in world axes */
+    double                  *power;                       /* in lanes: W, of the forces */
+    dyn_rigid_events         events;
+};
+
+/* Takes ode->rigid, which stays NULL without rigid contacts. Returns false if memory is refused. */
+bool dyn_ode_rigid_open(dyn_memory memory, dyn_robot_ode *ode);
+
+/* Opens all contacts and forgets the events, before a simulation. */
+void dyn_ode_rigid_reset(dyn_ode_rigid *r);
+
+/* Returns the longest step, s, so that a point that touches a plane within a step is noticed. */
+double dyn_ode_rigid_longest_step(void);
+
+/* Finds the matrices of all contacts at q and qd (in lanes), and the points. */
+void dyn_ode_rigid_evaluate(dyn_robot_ode *ode, const double *q, const double *qd);
+
+/* Returns the gap of contact i in one lane, m, after dyn_ode_rigid_evaluate. */
+double dyn_ode_rigid_gap(const dyn_ode_rigid *r, size_t i, size_t lane);
+
+/* Writes J x of contact i in one lane, after dyn_ode_rigid_evaluate: along two tangents and the normal. */
+void dyn_ode_rigid_velocity(const dyn_ode_rigid *r, size_t i, size_t lane, const double *x, double to[DYN_RIGID_ROWS]);
+
+/* Sets up the problem of the contacts r->list[0 ... n - 1] in one lane, without b. Returns false if the mass matrix is
+ * not positive definite. */
+bool dyn_ode_rigid_gather(dyn_robot_ode *ode, size_t n, size_t lane);
+
+/* Lists the closed contacts. Returns their number. */
+size_t dyn_ode_rigid_list_closed(dyn_ode_rigid *r);
+
+/* Turns the qdd of the free robot at ode->q into those with contact, and sets forces and their power. */
+void dyn_ode_rigid_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd);
+
+/* Corrects y after a step, for `lanes` states with entries `stride` apart, all of them the same simulation. */
+void dyn_ode_rigid_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes);
+
+/* Corrects r->q and r->qd, in lanes, to the closed contacts at time t. */
+void dyn_ode_rigid_correct(dyn_robot_ode *ode, double t);
