@@ -1,8 +1,8 @@
 /* curl.h - load libcurl when a command needs it.
  *
  * The commands that ask a server speak HTTP, TLS and Unix sockets through libcurl. The same binary is the server, which
- * must run where libcurl and its thirty libraries are not installed; so it is not linked, but opened by dlopen. Its
- * headers are needed to compile. */
+ * must run where libcurl and its thirty libraries are not installed; so it is not linked, but opened by dlopen.
+ * The headers of libcurl are needed to compile. */
 #pragma once
 #include <curl/curl.h>
 #include <stdbool.h>

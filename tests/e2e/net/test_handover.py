@@ -146,7 +146,7 @@ class Case(unittest.TestCase):
         self.assertEqual(server.wait(), 0)
         self.assertIsNone(REPORTS.search(server.log()))
         self.assertNotIn('"event":"abandoned"', server.log())
-        self.assertEqual(server.log().count('"event":"stopped"'), len(re.findall('"event":"(ready|loading)"', server.log())))
+        self.assertEqual(server.log().count('"event":"stopped"'), len(re.findall('"event":"starting"', server.log())))
 
 
 class Upgrades(Case):
