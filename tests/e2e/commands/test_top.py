@@ -35,7 +35,7 @@ class Once(ServerCase):
         self.assertRegex(done.stdout, r"\nmodels +\[#*\.+\] [1-9]\d+ of 1024, ")
         self.assertRegex(done.stdout, r"\nqueue +0 requests wait, no work is admitted\n")
         self.assertRegex(done.stdout, r"\nbias +[\d.]+k? +0 +[\d.]+k? +[\d.]+ [mu]s +[\d.]+ [mu]s +[\d.]+ m?u?s\n")
-        self.assertRegex(done.stdout, r"\n127\.0\.0\.1 +[\d.]+ +[\d.]+ +\d\.\d{3}\n")
+        self.assertRegex(done.stdout, r"\n127\.0\.0\.1 +[\d.]+ +[\d.]+ +\d\.\d{3} +[\d.]+ [KMG]?i?B\n")
 
     def test_the_option_and_the_variable(self):
         done = run("--once", env={**os.environ, "TORQUED_URL": self.server.url()})
