@@ -187,7 +187,7 @@ static inline void tree_position_columns(const implicit_tree *t)
         const size_t v = (size_t)m->body[b].joint.v;
         if (m->body[b].joint.mimic) continue;
         displace_joint(&m->body[b], t->q, p->u, p->stage_q, &rates);
-        for (size_t i = 0; i < nv; i++)
+        for (size_t i = 0; i < nv && goes_on(p->scene->deadline, nv); i++)
             for (size_t j = 0; j < (size_t)rates.n; j++) {
                 lane sum = lane_of(0);
                 for (size_t k = 0; k < (size_t)rates.n; k++)
@@ -203,7 +203,7 @@ static inline void tree_other_columns(const implicit_tree *t)
     const step_pass *p  = t->p;
     const size_t     nv = p->nv, wrenches = p->io->wrench_matrix ? p->scene->n_wrenches : 0;
     const size_t     parameters = p->inputs - nv - 6 * wrenches;
-    for (size_t i = 0; i < nv; i++) {
+    for (size_t i = 0; i < nv && goes_on(p->scene->deadline, nv); i++) {
         lane *row = t->X + i * t->columns + nv;
         for (size_t j = 0; j < nv; j++)
             row[j] = 1 / p->io->h * t->mass[i * nv + j];
@@ -225,13 +225,13 @@ static inline void tree_velocity_rows(const implicit_tree *t)
     if (p->inputs > nv) step_set_efforts(p, p->stage_q, p->v);
     tree_position_columns(t);
     tree_other_columns(t);
-    for (size_t first = 0, end; first < nv; first = end) {
+    for (size_t first = 0, end; first < nv && goes_on(p->scene->deadline, nv); first = end) {
         end = step_part_end(p, first);
         for (size_t c = 0; c < 3 * nv; c += nv)
             tree_solve(&t->equations, &(tree_columns){t->X, t->columns, c + first, c + end, first, end});
         tree_solve(&t->equations, &(tree_columns){t->X, t->columns, 3 * nv, t->columns, first, end});
     }
-    for (size_t i = 0; i < nv; i++) {
+    for (size_t i = 0; i < nv && goes_on(p->scene->deadline, nv); i++) {
         memcpy(p->A + (nv + i) * 2 * nv, t->X + i * t->columns, 2 * nv * sizeof *t->X);
         memcpy(p->B + (nv + i) * p->inputs, t->X + i * t->columns + 2 * nv, p->inputs * sizeof *t->X);
     }
@@ -276,5 +276,5 @@ static inline void implicit_euler(const step_pass *p)
     if (p->differentiates) tree_velocity_rows(&t);
     tree_find_singular(&t);
     step_positions(p, t.q, p->v, true);
-    if (lane_any(~solved)) replace_lanes(p, solved, t.X + p->nv * t.columns);
+    if (lane_any(~solved) && goes_on(p->scene->deadline, p->nv)) replace_lanes(p, solved, t.X + p->nv * t.columns);
 }
