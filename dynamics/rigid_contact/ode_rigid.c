@@ -196,7 +196,7 @@ void dyn_ode_rigid_rate(dyn_robot_ode *ode, double t, const double *qd, double *
     memset(r->power, 0, ode->W * sizeof *r->power);
     dyn_ode_rigid_evaluate(ode, ode->q, qd);
     for (size_t l = dyn_robot_ode_first_lane(ode); n > 0 && l < last; l++)
-        if (!accelerate_lane(ode, n, l, qd, qdd))
+        if (!accelerate_lane(ode, n, l, qd, qdd) && dyn_may_continue(ode->state.deadline)) /* else: the time is over */
             dyn_fault_record(&ode->state.fault[l], DYN_FAULT_RIGID, t, r->list[0]);
     dyn_contact_pad(&r->block, last, ode->state.nv, qdd);
     dyn_contact_pad(&r->block, last, 3 * r->n, r->forces);

@@ -63,9 +63,10 @@ static void add_work(dyn_robot_ode *ode, double work)
         to[l] += work;
 }
 
+/* Past the deadline forces are not found for want of time: that is no fault. */
 static void record_no_forces(dyn_robot_ode *ode, double t, size_t contact)
 {
-    for (size_t l = 0; l < ode->W; l++)
+    for (size_t l = 0; l < ode->W && dyn_may_continue(ode->state.deadline); l++)
         dyn_fault_record(&ode->state.fault[l], DYN_FAULT_RIGID, t, contact);
 }
 
@@ -139,7 +140,7 @@ static double solve_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS])
     const double most   = CREATED * find_kinetic_energy(ode->rigid);
     double       energy = try_impact(ode, v, 1), least = 0, largest = 1;
     if (energy <= most) return energy;
-    for (int i = 0; i < BISECTIONS; i++) {
+    for (int i = 0; i < BISECTIONS && dyn_may_continue(ode->state.deadline); i++) {
         const double part                                       = 0.5 * (least + largest);
         *(try_impact(ode, v, part) <= most ? &least : &largest) = part;
     }
@@ -252,6 +253,7 @@ static void decide_modes(dyn_robot_ode *ode, double t)
                 r->direction[i][j] = v[j] / hypot(v[0], v[1]);
     }
     for (size_t turn = 0; turn <= 2 * r->n && dyn_ode_rigid_list_closed(r) > 0; turn++) {
+        if (!dyn_may_continue(ode->state.deadline)) return;
         dyn_robot_ode_rate(ode, t, ode->state.y, ode->state.stage_rate[0]);
         if (!apply_forces(r)) return;
     }

@@ -111,10 +111,11 @@ static double take_newton_step(dyn_rigid_problem *p, double before)
     return after;
 }
 
-bool dyn_rigid_refine(dyn_rigid_problem *p)
+bool dyn_rigid_refine(dyn_rigid_problem *p, dyn_deadline deadline)
 {
     double residual = fill_residual(p);
     for (int i = 0; i < NEWTON_STEPS && residual > DYN_RIGID_RESIDUAL * largest_force(p); i++) {
+        if (!dyn_may_continue(deadline)) return false;
         const double before = residual;
         residual            = take_newton_step(p, before);
         if (!(residual < before)) break;

@@ -8,8 +8,8 @@
 enum { DYN_RIGID_MOST_ROWS = DYN_RIGID_ROWS * DYN_MAX_RIGID };
 
 /* Refines p->force, and finds a. Returns true if the residual falls below DYN_RIGID_RESIDUAL of the largest force or,
- * where rounding errors keep it above, below DYN_RIGID_ACCEPTED. */
-bool dyn_rigid_refine(dyn_rigid_problem *p);
+ * where rounding errors keep it above, below DYN_RIGID_ACCEPTED; false past the deadline. */
+bool dyn_rigid_refine(dyn_rigid_problem *p, dyn_deadline deadline);
 
 /* Returns the number of rows, 3n. */
 static inline size_t dyn_rigid_rows(const dyn_rigid_problem *p)

@@ -14,7 +14,8 @@
 
 enum {
     SWEEPS = 50, /* sweeps of the first round; each further one has four times as many */
-    ROUNDS = 5
+    ROUNDS = 5,
+    CHECK  = 1 << 17 /* squares of rows between two checks of the deadline: less than a millisecond */
 };
 
 /* The rows of A that forces have to satisfy as equations. */
@@ -216,13 +217,13 @@ static bool are_in_cones(const dyn_rigid_problem *p, double size)
 }
 
 /* Finds forces from linear systems, with one contact after the other removed that would pull, or added that would enter
- * the ground. Returns false if that ends without a solution, or if a cone does not hold one. */
-static bool solve_linear(dyn_rigid_problem *p, double size)
+ * the ground. Returns false if that ends without a solution, if a cone does not hold one, or past the deadline. */
+static bool solve_linear(dyn_rigid_problem *p, double size, dyn_deadline deadline)
 {
     bool bears[DYN_MAX_RIGID] = {false};
     for (size_t i = 0; i < p->n; i++)
         bears[i] = true;
-    for (size_t turn = 0; turn <= 2 * p->n; turn++) {
+    for (size_t turn = 0; turn <= 2 * p->n && dyn_may_continue(deadline); turn++) {
         const row_list list = list_equations(p, bears);
         if (!balance_rows(p, &list, size)) return false;
         const size_t worst = find_worst_normal(p, bears, size);
@@ -288,11 +289,14 @@ static void project_forces(const dyn_rigid_problem *p)
     }
 }
 
-/* Sweeps over all contacts, at most `sweeps` times. Returns false if friction leaves a contact no force. */
-static bool relax(dyn_rigid_problem *p, double size, int sweeps)
+/* Sweeps over all contacts, at most `sweeps` times. Returns false if friction leaves a contact no force, or past the
+ * deadline. */
+static bool relax(dyn_rigid_problem *p, double size, int sweeps, dyn_deadline deadline)
 {
+    const int between = 1 + CHECK / (int)(dyn_rigid_rows(p) * dyn_rigid_rows(p));
     for (int sweep = 0; sweep < sweeps; sweep++) {
         double change = 0;
+        if (sweep % between == 0 && !dyn_may_continue(deadline)) return false;
         for (size_t i = 0; i < p->n; i++) {
             change = fmax(change, update_normal(p, i));
             change = fmax(change, update_friction(p, i));
@@ -308,9 +312,9 @@ static bool iterate(dyn_rigid_problem *p, double size, dyn_deadline deadline)
     double relaxed[DYN_RIGID_MOST_ROWS];
     project_forces(p);
     for (int round = 0, sweeps = SWEEPS; round < ROUNDS; round++, sweeps *= 4) {
-        if (!dyn_may_continue(deadline) || !relax(p, size, sweeps)) return false;
+        if (!relax(p, size, sweeps, deadline)) return false;
         memcpy(relaxed, p->force, dyn_rigid_rows(p) * sizeof *relaxed);
-        if (dyn_rigid_refine(p)) return true;
+        if (dyn_rigid_refine(p, deadline)) return true;
         memcpy(p->force, relaxed, dyn_rigid_rows(p) * sizeof *relaxed);
     }
     return false;
@@ -322,5 +326,5 @@ bool dyn_rigid_problem_solve(dyn_rigid_problem *p, dyn_deadline deadline)
     memset(p->force, 0, dyn_rigid_rows(p) * sizeof *p->force);
     dyn_rigid_find_left(p);
     if (!isfinite(size)) return false;
-    return !(size > 0) || solve_linear(p, size) || iterate(p, size, deadline);
+    return !(size > 0) || solve_linear(p, size, deadline) || iterate(p, size, deadline);
 }

@@ -65,7 +65,8 @@ void dyn_rigid_problem_lay_out(dyn_rigid_problem *p, size_t n, double *room);
 /* Replaces L and X, and finds A. Returns false if M is not positive definite or a number is not finite. */
 bool dyn_rigid_problem_factor(dyn_rigid_problem *p);
 
-/* Finds f and a of the conditions above. Returns false if none are found: friction may leave none (Painlevé 1895). */
+/* Finds f and a of the conditions above. Returns false if none are found: friction may leave none (Painlevé 1895), or
+ * the deadline has passed. */
 bool dyn_rigid_problem_solve(dyn_rigid_problem *p, dyn_deadline deadline);
 
 /* Finds the f of least norm with a = 0 along the normals of all contacts and the tangents of those that stick, pulling

@@ -5,6 +5,7 @@ test_worst_cases.py compares the operations of the table with those of the contr
 """
 import json
 import os
+import random
 from functools import lru_cache
 
 from harness import ROOT
@@ -107,6 +108,7 @@ MODELS = {
     "loaded": (lambda: rubbing(MOST, coulomb=0.3, load=0.05, coulomb_velocity=0.1), MOST),
     "limited": (lambda: limited(MOST), MOST),
     "floating": (lambda: floating(MOST), MOST),
+    "floating_link": (lambda: floating(7), 7),
     "elastic": (lambda: elastic(48), 48),
     "five_bars": (lambda: five_bars(BARS), 2 * BARS),
 }
@@ -155,6 +157,26 @@ def batch(count, entries, value="0.1"):
     return "[" + ",".join([row] * count) + "]"
 
 
+def rigid(count):
+    """Rigid contacts of 32 links of a chain with planes through their origins at q = 0."""
+    origins, place = {}, [0, 0, 0]
+    for link in chain(count)["links"]:
+        place = [a + b for a, b in zip(place, link["joint"]["origin"]["xyz"])]
+        origins[link["name"]] = place
+    return [{"frame": f"l{i}", "rigid": True, "friction_coefficient": 0.5, "restitution": 0.3, "plane": {"point": origins[f"l{i}"]}}
+            for i in range(3, count, count // 32)][:32]
+
+
+def jamming():
+    """Rigid contacts of one link with planes in all directions, whose friction leaves its velocity no way out: the search for impulses
+    goes on for long."""
+    chosen = random.Random(14)
+    points = [[chosen.uniform(-0.5, 0.5) for _ in range(3)] for _ in range(32)]
+    return [{"frame": "base", "position": point, "rigid": True, "friction_coefficient": chosen.choice([0.1, 1, 3, 100]),
+             "restitution": chosen.choice([0, 0.5, 1]),
+             "plane": {"point": point, "normal": [chosen.gauss(0, 1), chosen.gauss(0, 1), abs(chosen.gauss(0, 1)) + 0.1]}} for point in points]
+
+
 def ask(operation, model, states, note="", texts=(), value="0.1", refused=(), **fields):
     """A row of an operation at `states` equal states (0: the fields have the states). `texts` are fields as JSON text."""
     def make():
@@ -180,6 +202,7 @@ def get(path, model=None, refused=()):
     return Row("GET", path, model, refused=refused)
 
 
+BOUNCING = {"duration": 900, "tolerance": 1e-12, "samples": 2, "outputs": ["q"]}
 HELD = [{"frame": f"l{i}", "axes": ["x", "y", "z"]} for i in range(20, 500, 40)]
 ROLLING = [{"frame": f"l{i}", "rolling": {"radius": 0.1, "normal": [i % 3, 1, i % 7]}} for i in range(20, 500, 40)]
 SOFT_CONTROL = {"controller": "computed_torque", "kp": 10, "kd": 1, "reference": {"values": [[0] * 6, [0.1] * 6]}}
@@ -289,8 +312,9 @@ ROWS = [
     ask("simulate", "puma560", 0, "creeping and stiff", duration=50, tolerance=1e-5, stiff=True, **PUMA),
     ask("simulate", "chain", 1, "contacts", duration=900, step=1e-3, samples=2, contacts=[
         {"frame": f"l{i}", "stiffness": 1, "friction_coefficient": 0.5, "plane": {"normal": [0, 0, -1]}} for i in range(440, 504)]),
-    ask("simulate", "chain", 1, "rigid contacts", duration=900, tolerance=1e-12, samples=2, contacts=[
-        {"frame": f"l{i}", "rigid": True, "friction_coefficient": 0.5, "plane": {"normal": [0, 0, -1]}} for i in range(480, 512)], refused=(422,)),
+    ask("simulate", "chain", 1, "rigid contacts", value="0", qd=[-0.1] * MOST, contacts=rigid(MOST), **BOUNCING),
+    ask("simulate", "floating_link", 1, "jammed by rigid contacts", value="0", contacts=jamming(), qd=[0.5, -0.4, 0.3, 0.6, -0.2, -0.9, 0.1],
+        **{**BOUNCING, "q": [0, 0, 0, 0, 0, 0, 1, 0]}),
     ask("simulate", "chain", 1, "rolling", duration=900, step=1e-3, samples=2, held=ROLLING),
     ask("simulate", "five_bars", 1, "loops", value="0.3", duration=900, step=1e-3, samples=2),
     ask("ground-reaction", "floating", 0, texts={"q": batch(2000, MOST + 1, "0.5")}, normalise=True,
