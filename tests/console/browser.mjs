@@ -6,6 +6,7 @@ import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs'
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
+import {after, before} from 'node:test';
 
 export const ROOT = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..');
 const BUILD = resolve(ROOT, process.env.BUILD ?? 'build');
@@ -72,6 +73,21 @@ export class Server {
         const text = await answer.text();
         return {status: answer.status, json: text ? JSON.parse(text) : null};
     }
+}
+
+/** Starts a server and a browser before the tests of a file and ends them afterwards, unless the tests are skipped. `take` gets both. */
+export function useBrowser(skip, take) {
+    let server, browser;
+    before(async () => {
+        if (skip) return;
+        server = await Server.start();
+        browser = await launchBrowser();
+        take(server, browser);
+    });
+    after(async () => {
+        await browser?.close();
+        await server?.end();
+    });
 }
 
 export async function launchBrowser() {

@@ -4,23 +4,13 @@ import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import test, {after, before} from 'node:test';
-import {BINARY, conforms, drop, has, launchBrowser, openPage, ROOT, run, Server, skipReason} from './browser.mjs';
+import test from 'node:test';
+import {BINARY, conforms, drop, has, openPage, run, skipReason, useBrowser} from './browser.mjs';
 
 const skip = skipReason();
 let server, browser;
 
-before(async () => {
-    if (skip) return;
-    server = await Server.start();
-    browser = await launchBrowser();
-});
-
-after(async () => {
-    if (skip) return;
-    await browser.close();
-    await server.end();
-});
+useBrowser(skip, (...started) => { [server, browser] = started; });
 
 const QN = [0.3, 0.5, 0, -1.5, 0, 1.6, 0], PANDA = `#/robot/panda/state?q=${QN}`;
 const folder = () => mkdtempSync(join(server.folder, 'files-'));

@@ -1,23 +1,13 @@
 // test_drag.mjs - drags frames in the view: the server solves the inverse kinematics within the limits, of closed loops too; and moves
 // several joints by the arrow keys.
 import assert from 'node:assert/strict';
-import test, {after, before} from 'node:test';
-import {conforms, launchBrowser, openPage, Server, skipReason} from './browser.mjs';
+import test from 'node:test';
+import {conforms, openPage, skipReason, useBrowser} from './browser.mjs';
 
 const skip = skipReason(), SMALL = {width: 1000, height: 640};
 let server, browser;
 
-before(async () => {
-    if (skip) return;
-    server = await Server.start();
-    browser = await launchBrowser();
-});
-
-after(async () => {
-    if (skip) return;
-    await browser.close();
-    await server.end();
-});
+useBrowser(skip, (...started) => { [server, browser] = started; });
 
 /** Opens a robot with the form that moves a frame, in a view without the rest of the furniture. */
 async function open(hash) {

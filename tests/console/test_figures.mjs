@@ -1,23 +1,13 @@
 // test_figures.mjs - numbers in heat maps and plots: shown, copied, enlarged, on sensible scales; times of the server beside round trips.
 import assert from 'node:assert/strict';
 import {join} from 'node:path';
-import test, {after, before} from 'node:test';
-import {conforms, installed, launchBrowser, missingPackages, openPage, ROOT, Server, skipReason} from './browser.mjs';
+import test from 'node:test';
+import {conforms, installed, missingPackages, openPage, ROOT, skipReason, useBrowser} from './browser.mjs';
 
 const skip = skipReason(), QN = [0.3, 0.5, 0, -1.5, 0, 1.6, 0];
 let server, browser;
 
-before(async () => {
-    if (skip) return;
-    server = await Server.start();
-    browser = await launchBrowser();
-});
-
-after(async () => {
-    if (skip) return;
-    await browser.close();
-    await server.end();
-});
+useBrowser(skip, (...started) => { [server, browser] = started; });
 
 test('a heat map is copied with every digit, and enlarged', {skip}, async () => {
     const {page, close, picture} = await openPage(browser, server, `#/robot/panda/analysis?q=${QN}`), {json: {mass_matrix: m}} = await server.ask('POST', '/v1/models/panda/mass-matrix', {q: QN});

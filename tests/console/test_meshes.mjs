@@ -3,23 +3,13 @@
 import assert from 'node:assert/strict';
 import {mkdirSync, mkdtempSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import test, {after, before} from 'node:test';
-import {conforms, drop, launchBrowser, openPage, Server, skipReason} from './browser.mjs';
+import test from 'node:test';
+import {conforms, drop, openPage, skipReason, useBrowser} from './browser.mjs';
 
 const skip = skipReason();
 let server, browser;
 
-before(async () => {
-    if (skip) return;
-    server = await Server.start();
-    browser = await launchBrowser();
-});
-
-after(async () => {
-    if (skip) return;
-    await browser.close();
-    await server.end();
-});
+useBrowser(skip, (...started) => { [server, browser] = started; });
 
 const SIZE = [0.25, 0.15, 0.1]; // m, with three different edges, so that a rotated or scaled mesh is noticed
 

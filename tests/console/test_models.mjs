@@ -1,23 +1,13 @@
 // test_models.mjs - the figures of a model, their change, exports, and a deletion that is taken back.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
-import test, {after, before} from 'node:test';
-import {conforms, launchBrowser, openPage, Server, skipReason} from './browser.mjs';
+import test from 'node:test';
+import {conforms, openPage, skipReason, useBrowser} from './browser.mjs';
 
 const skip = skipReason();
 let server, browser;
 
-before(async () => {
-    if (skip) return;
-    server = await Server.start();
-    browser = await launchBrowser();
-});
-
-after(async () => {
-    if (skip) return;
-    await browser.close();
-    await server.end();
-});
+useBrowser(skip, (...started) => { [server, browser] = started; });
 
 const setField = async (page, label, value) => {
     const field = page.getByRole('textbox', {name: label, exact: true});

@@ -3,23 +3,13 @@
 import assert from 'node:assert/strict';
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
-import test, {after, before} from 'node:test';
-import {conforms, launchBrowser, openPage, ROOT, Server, skipReason} from './browser.mjs';
+import test from 'node:test';
+import {conforms, openPage, ROOT, skipReason, useBrowser} from './browser.mjs';
 
 const skip = skipReason();
 let server, browser;
 
-before(async () => {
-    if (skip) return;
-    server = await Server.start();
-    browser = await launchBrowser();
-});
-
-after(async () => {
-    if (skip) return;
-    await browser.close();
-    await server.end();
-});
+useBrowser(skip, (...started) => { [server, browser] = started; });
 
 test('pages for the server, the model and the reference; both themes and a phone', {skip}, async () => {
     for (const [hash, name] of [['#/server', 'server'], ['#/robot/stewart/model', 'model'], ['docs', 'reference']]) {
