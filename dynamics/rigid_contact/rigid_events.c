@@ -134,9 +134,11 @@ static double try_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS], double
     return energy;
 }
 
-/* Solves for the impulses, with less restitution where that would create energy. Returns the energy. */
-static double solve_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS])
+/* Solves for the impulses, with less restitution where that would create energy: sets *factor of all restitutions.
+ * Returns the energy. */
+static double solve_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS], double *factor)
 {
+    *factor             = 1;
     const double most   = CREATED * find_kinetic_energy(ode->rigid);
     double       energy = try_impact(ode, v, 1), least = 0, largest = 1;
     if (energy <= most) return energy;
@@ -144,14 +146,16 @@ static double solve_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS])
         const double part                                       = 0.5 * (least + largest);
         *(try_impact(ode, v, part) <= most ? &least : &largest) = part;
     }
+    *factor = least;
     return try_impact(ode, v, least);
 }
 
-/* Lists the impulses of the contacts of the problem. */
-static void record_impulses(dyn_robot_ode *ode, double t)
+/* Lists the impulses of the contacts of the problem, with the factor of their restitutions. */
+static void record_impulses(dyn_robot_ode *ode, double t, double factor)
 {
-    const dyn_ode_rigid *r       = ode->rigid;
-    double               largest = 0;
+    const dyn_ode_rigid    *r       = ode->rigid;
+    const dyn_rigid_events *events  = &r->events;
+    double                  largest = 0;
     for (size_t a = 0; a < DYN_RIGID_ROWS * r->problem.n; a++)
         largest = fmax(largest, fabs(r->problem.force[a]));
     for (size_t k = 0; k < r->problem.n; k++) {
@@ -162,6 +166,7 @@ static void record_impulses(dyn_robot_ode *ode, double t)
         for (size_t x = 0; x < 3; x++)
             impulse[x] = r->plane[i].axes[0][x] * f[0] + r->plane[i].axes[1][x] * f[1] + r->plane[i].axes[2][x] * f[2];
         record_event(ode, t, i, DYN_RIGID_IMPACT, impulse);
+        if (events->n > 0) events->event[events->n - 1].factor = factor;
     }
 }
 
@@ -184,14 +189,14 @@ static void close_slow(dyn_ode_rigid *r)
 static bool hit(dyn_robot_ode *ode, double t, size_t n)
 {
     dyn_ode_rigid *r = ode->rigid;
-    double         v[DYN_MAX_RIGID][DYN_RIGID_ROWS];
+    double         v[DYN_MAX_RIGID][DYN_RIGID_ROWS], factor;
     if (!dyn_ode_rigid_gather(ode, n, 0)) return false;
     for (size_t k = 0; k < n; k++)
         dyn_ode_rigid_velocity(r, r->list[k], 0, r->qd, v[k]);
-    if (solve_impact(ode, v) == HUGE_VAL) return false;
+    if (solve_impact(ode, v, &factor) == HUGE_VAL) return false;
     dyn_rigid_problem_add_change(&r->problem, r->qd, ode->W);
     dyn_contact_pad(&r->block, 1, ode->state.nv, r->qd);
-    record_impulses(ode, t);
+    record_impulses(ode, t, factor);
     close_slow(r);
     return true;
 }

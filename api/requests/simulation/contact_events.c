@@ -44,6 +44,7 @@ static void emit_event(const api_simulation *s, const dyn_rigid_event *event, ap
     if (event->kind == DYN_RIGID_IMPACT) {
         api_emit_key(to, "impulse");
         api_emit_numbers(to, event->impulse, 1, extent);
+        if (event->factor < 1) api_emit_number_member(to, "restitution_factor", event->factor);
     }
     api_emit_end(to);
 }

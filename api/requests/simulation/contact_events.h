@@ -22,7 +22,7 @@ void api_contact_events_begin(api_simulated_rows *r);
 /* Stores the number of events of the ODE's simulation. */
 void api_contact_events_store(const api_simulated_rows *r);
 
-/* Writes [{"time", "contact", "event", "impulse"?}...] in the order of time; for a batch an array of such arrays. A
- * failed simulation gives null. Before the simulation the function writes as many events as there may be, to measure
- * the length of the answer. */
+/* Writes [{"time", "contact", "event", "impulse"?, "restitution_factor"?}...] in the order of time; for a batch an
+ * array of such arrays. A failed simulation gives null. Before the simulation the function writes as many events as
+ * there may be, to measure the length of the answer. */
 void api_contact_events_emit(const api_plan *plan, const api_simulation *s, api_emit *to);

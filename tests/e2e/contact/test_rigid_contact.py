@@ -228,6 +228,19 @@ class RigidContact(Closed):
         self.assertClose(a["contact_forces"][1], [[0, 0, 0], [0, 0, MASS * G]], 1e-9, 1)
         self.assertEqual([x["contact"] for x in a["contact_events"]], [1])
 
+    def test_restitution_that_would_create_energy(self):
+        """Newton's and Coulomb's laws together make this arm faster by an impact. The factor of the restitution keeps the energy as it
+        is; without friction none is needed."""
+        request = {"q": [-0.12417987183881585, 1.51147161495604], "qd": [-2.808921117546105, -1.3054431230772445], "duration": 0.25}
+        contact = {"frame": "link2", "plane": {"normal": [0, 1, 0]}, "rigid": True, "restitution": 1}
+        for mu, is_reduced in ((0.5, True), (0, False)):
+            a = self.simulate("two_link", {**request, "samples": 2, "contacts": [{**contact, "friction_coefficient": mu}], **FINE},
+                              "kinetic", "potential", "contact_events")
+            impact, = (event for event in a["contact_events"] if event["event"] == "impact")
+            self.assertEqual("restitution_factor" in impact, is_reduced)
+            self.assertTrue(0.9 < impact.get("restitution_factor", 0.97) < 1)
+            self.assertClose([a["kinetic"][1] + a["potential"][1]], [a["kinetic"][0] + a["potential"][0]], 1e-7, 1)
+
     def test_same_bits_in_a_batch(self):
         """A row of a batch has the bits of a single request, with its events."""
         rows = [[0.3 + 0.1 * k] for k in range(5)]

@@ -935,7 +935,7 @@ class ContactPoint(_ContactPointNeeded, total=False):
     plane: ContactPointPlane
     # true: impacts and unilateral contact instead of a spring.
     rigid: bool
-    # Of a rigid contact: speed along the normal after an impact divided by that before it.
+    # Speed along the normal after an impact of a rigid contact, divided by that before it.
     restitution: float
     # m/s along the normal, of a rigid contact: one that separates more slowly after an impact closes.
     resting_speed: float
@@ -969,6 +969,8 @@ class _ContactEventNeeded(TypedDict):
 class ContactEvent(_ContactEventNeeded, total=False):
     # N s, by the plane on the robot, in world axes; of an impact.
     impulse: Array
+    # Factor of all restitutions of an impact that would create energy with them. Absent: none was needed.
+    restitution_factor: float
 
 
 class ExceededLimit(TypedDict):

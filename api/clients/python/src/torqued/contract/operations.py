@@ -2290,20 +2290,21 @@ class Operations:
         impulse along the normal is not negative and along the plane at most friction_coefficient times that, against the
         sliding velocity after the impact; a point that came with the speed u leaves with restitution × u, or faster if other
         contacts push it. Where these laws would create energy, as Newton's and Coulomb's can together, all restitutions of the
-        impact are reduced by the least factor that does not. A point that leaves more slowly than resting_speed closes: it
-        loses that speed and stays on the plane until its force would pull. This ends the infinitely many impacts of a bouncing
-        body. A closed contact sticks, or slides with the friction friction_coefficient × N against its velocity; it begins to
-        slide where friction no longer holds it. Forces that are not unique, as those of four feet, are those with the least sum
-        of squares if all friction cones hold them. After every step positions and velocities are corrected to the closed
-        contacts as to held frames. Steps are at most 10 ms. A start may be up to 1e-6 m below a plane; otherwise it is refused.
-        Where no forces satisfy the laws (Painlevé's paradox), the answer is a 422 `contradictory-contacts`. `contact_events`
-        lists, of rigid contacts, each `impact` with its impulse, `make` and `break` (a contact closes or opens), and `stick`
-        and `slide` (a closed contact with friction begins to), also those of the start. Up to 256 events are listed; more are a
-        422 `integration-failed` if the output is asked for. A sample at the time of an event has the state after it.
-        `wrench_work` has the energy that impacts take too. `tau` is the driving torque just after the sample. `actuator_work`,
-        `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since
-        the start: kinetic + potential = their sum at time 0 + the three. With `contact_damping` the work of the contact
-        wrenches, which is not listed, adds to them. Errors are the reference minus the motion. It is not available in evaluate.
+        impact are reduced by the largest factor that does not, which the event has as restitution_factor. A point that leaves
+        more slowly than resting_speed closes: it loses that speed and stays on the plane until its force would pull. This ends
+        the infinitely many impacts of a bouncing body. A closed contact sticks, or slides with the friction
+        friction_coefficient × N against its velocity; it begins to slide where friction no longer holds it. Forces that are not
+        unique, as those of four feet, are those with the least sum of squares if all friction cones hold them. After every step
+        positions and velocities are corrected to the closed contacts as to held frames. Steps are at most 10 ms. A start may be
+        up to 1e-6 m below a plane; otherwise it is refused. Where no forces satisfy the laws (Painlevé's paradox), the answer
+        is a 422 `contradictory-contacts`. `contact_events` lists, of rigid contacts, each `impact` with its impulse, `make` and
+        `break` (a contact closes or opens), and `stick` and `slide` (a closed contact with friction begins to), also those of
+        the start. Up to 256 events are listed; more are a 422 `integration-failed` if the output is asked for. A sample at the
+        time of an event has the state after it. `wrench_work` has the energy that impacts take too. `tau` is the driving torque
+        just after the sample. `actuator_work`, `friction_work` (of joint friction and dampers, never positive) and
+        `wrench_work` are the work done on the robot since the start: kinetic + potential = their sum at time 0 + the three.
+        With `contact_damping` the work of the contact wrenches, which is not listed, adds to them. Errors are the reference
+        minus the motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.
