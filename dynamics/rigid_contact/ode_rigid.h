@@ -26,7 +26,7 @@ typedef struct dyn_rigid_event {
     size_t               contact;
     double               time;       /* s */
     double               impulse[3]; /* N s, on the robot, world axes; zero for other kinds */
-    double               factor;     /* of all restitutions of the impact: below 1 where 1 would create energy */
+    double               factor;     /* factor of all restitutions of the impact: below 1 where 1 would create energy */
 } dyn_rigid_event;
 
 /* The events of one simulation. */

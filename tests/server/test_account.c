@@ -145,7 +145,7 @@ static void note_holder(void *arg, const char *client, double value)
     t->bytes[t->n++] = value;
 }
 
-/* Of 30 clients srv_accounts_read_memory names the 20 that hold most memory, the greatest first. */
+/* srv_accounts_read_memory names the 20 of 30 clients that hold most memory, the greatest first. */
 static void test_who_holds_memory(void **state)
 {
     enum { CLIENTS = 30 };
