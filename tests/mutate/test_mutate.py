@@ -122,6 +122,16 @@ class Toy(unittest.TestCase):
         self.assertRegex(said, r"api/untested: found by tests/api/test_product\.c")
         self.assertEqual(status, 0, said)
 
+    def test_unpacked_packages(self):
+        """git ignores build/, but headers that tests/deps has unpacked there are needed by every copy."""
+        self.write(".gitignore", "build/\n")
+        self.write("build/packages/usr/include/unpacked.h", "enum { UNPACKED = 1 };\n")
+        self.replace("Makefile", "-I.", "-I. -Ibuild/packages/usr/include")
+        self.replace("Makefile", "-c $(CFLAGS)", "-c $(CFLAGS) -Ibuild/packages/usr/include")
+        self.replace("sum.c", "int sum(", "#include <unpacked.h>\nint sum(")
+        _, printed = self.run_mutate("wrong-sign")
+        self.assertIn("wrong-sign: found by", printed)
+
     def test_does_not_compile(self):
         self.replace("tests/mutate/faults/api.yaml", "put: a - b", "put: a -")
         status, said = self.run_mutate("wrong-sign")

@@ -118,6 +118,8 @@ def copy_checkout(root, target):
     for path in set(files_under(target)) - wanted:
         if not path.startswith("build/"):
             os.remove(os.path.join(target, path))
+    unpacked = os.path.join("build", "packages")    # by tests/deps; the product is built with them
+    mirror(os.path.join(root, unpacked), os.path.join(target, unpacked))
 
 
 def limit_child():
