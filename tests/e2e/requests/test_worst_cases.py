@@ -58,9 +58,12 @@ class WorstCases(unittest.TestCase):
         return outcome.held == 0 or row.path == "/metrics"
 
     def check(self, is_right, measure, row, seconds):
-        """Measures a row, and again if it fails: other programs disturb the first measurement only."""
+        """Measures a row, and again up to three times while it fails. A fault of the server is there each time. A turn of a loop is not: its
+        processor time has the page faults of a large body and, in softirqs, the packets of the client on this machine."""
         outcome = measure(row, seconds)
-        if not is_right(outcome):
+        for _ in range(3):
+            if is_right(outcome):
+                break
             outcome = measure(row, seconds)
         if not is_right(outcome):
             self.failed.append(f"{row.name}, {seconds} s: {outcome}")
