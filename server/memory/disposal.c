@@ -1,12 +1,14 @@
 /* disposal.c - see disposal.h. */
 #define _GNU_SOURCE /* pthread_setname_np, pthread_cond_clockwait */
 #include "disposal.h"
-#include "server/memory/spare_body.h"
 #include "server/work/clock.h"
 #include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static const uint64_t kept_time = 5000000000; /* ns */
 
@@ -14,6 +16,7 @@ static const uint64_t kept_time = 5000000000; /* ns */
 typedef struct waiting waiting;
 struct waiting {
     waiting *next;
+    bool     returns_pages; /* to the kernel; else malloc may keep them */
 };
 
 static struct {
@@ -48,10 +51,12 @@ static bool keep_block(void *block)
 }
 
 /* Removes the next block that is to be freed, or cut before it is kept. NULL: none. The caller has the mutex. */
-static void *next_block(void)
+static void *next_block(bool *returns_pages)
 {
     void *block;
+    *returns_pages = false;
     while ((block = disposal.first)) {
+        *returns_pages = disposal.first->returns_pages;
         disposal.first = disposal.first->next;
         if (malloc_usable_size(block) > disposal.most || !keep_block(block)) return block;
     }
@@ -62,14 +67,22 @@ static void *next_block(void)
 }
 
 /* Waits for a block. Returns NULL if there is none and none will come. */
-static void *await_block(void)
+static void *await_block(bool *returns_pages)
 {
     void *block;
     pthread_mutex_lock(&disposal.mutex);
-    while (!(block = next_block()) && !disposal.stops)
+    while (!(block = next_block(returns_pages)) && !disposal.stops)
         await_disposed();
     pthread_mutex_unlock(&disposal.mutex);
     return block;
+}
+
+/* Returns the whole pages of some bytes of a block to the kernel. Their contents are lost. */
+static void return_pages(char *bytes, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = ((uintptr_t)bytes + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)bytes + size) / page * page;
+    if (end > start) madvise(bytes + (start - (uintptr_t)bytes), end - start, MADV_DONTNEED);
 }
 
 /* Returns the pages of a block that has more memory than may be kept, and keeps it. */
@@ -77,7 +90,7 @@ static bool cut_and_keep(void *block)
 {
     const size_t size = malloc_usable_size(block);
     if (size < SRV_MAPPED_BYTES || size <= disposal.most || disposal.most == 0) return false;
-    srv_body_return_pages((char *)block + disposal.most, size - disposal.most);
+    return_pages((char *)block + disposal.most, size - disposal.most);
     pthread_mutex_lock(&disposal.mutex);
     const bool keeps = keep_block(block);
     pthread_mutex_unlock(&disposal.mutex);
@@ -87,8 +100,11 @@ static bool cut_and_keep(void *block)
 static void *run(void *unused)
 {
     (void)unused;
-    for (void *block; (block = await_block());)
+    bool returns_pages;
+    for (void *block; (block = await_block(&returns_pages));) {
+        if (returns_pages) return_pages(block, malloc_usable_size(block));
         if (!cut_and_keep(block)) free(block);
+    }
     return NULL;
 }
 
@@ -111,17 +127,28 @@ void srv_disposal_stop(void)
     disposal.runs = false;
 }
 
-void srv_dispose(void *block)
+/* Passes a large block to the thread. False: the block is small, or there is no thread. */
+static bool pass_on(void *block, bool returns_pages)
 {
-    if (!disposal.runs || malloc_usable_size(block) < SRV_DISPOSED_BYTES) {
-        free(block);
-        return;
-    }
+    if (!disposal.runs || malloc_usable_size(block) < SRV_DISPOSED_BYTES) return false;
     pthread_mutex_lock(&disposal.mutex);
-    *(waiting *)block = (waiting){.next = disposal.first};
+    *(waiting *)block = (waiting){.next = disposal.first, .returns_pages = returns_pages};
     disposal.first    = block;
     pthread_mutex_unlock(&disposal.mutex);
     pthread_cond_signal(&disposal.changed);
+    return true;
+}
+
+void srv_dispose(void *block)
+{
+    if (!pass_on(block, false)) free(block);
+}
+
+void srv_dispose_pages(void *block)
+{
+    if (pass_on(block, true)) return;
+    if (block) return_pages(block, malloc_usable_size(block));
+    free(block);
 }
 
 /* Removes a mapped block from those that wait, or the kept one. NULL: there is none. */

@@ -22,6 +22,10 @@ void srv_disposal_stop(void);
 /* Frees a block of malloc, or NULL: a large one later, any other at once. From any thread. */
 void srv_dispose(void *block);
 
+/* Like srv_dispose, and returns the pages of the block to the kernel. In a burst, malloc would keep them, and to return
+ * them later in one piece holds all threads that share its arena. */
+void srv_dispose_pages(void *block);
+
 /* Returns a mapped block of at least `bytes` bytes that was disposed of, which the caller frees; its content is
  * undefined. NULL: there is none, or malloc would not map a block of this size. From any thread. */
 void *srv_disposal_take(size_t bytes);

@@ -2,9 +2,7 @@
 #include "spare_body.h"
 #include "server/work/clock.h"
 #include "server/memory/disposal.h"
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <stdbool.h>
 
 static const uint64_t kept_time = 5000000000; /* ns */
 
@@ -19,20 +17,11 @@ char *srv_spare_body_take(srv_spare_body *spare, size_t bytes, size_t *capacity)
 
 void srv_spare_body_give(srv_spare_body *spare, char *bytes, size_t capacity, uint64_t now)
 {
-    if (capacity < SRV_MAPPED_BYTES || spare->bytes) {
+    const bool kept = capacity >= SRV_MAPPED_BYTES && capacity <= SRV_KEPT_BYTES && !spare->bytes;
+    if (kept)
+        *spare = (srv_spare_body){.bytes = bytes, .capacity = capacity, .end = now + kept_time};
+    else
         srv_dispose(bytes);
-        return;
-    }
-    char *cut = capacity > SRV_KEPT_BYTES ? realloc(bytes, SRV_KEPT_BYTES) : NULL;
-    *spare    = (srv_spare_body){
-           .bytes = cut ? cut : bytes, .capacity = cut ? SRV_KEPT_BYTES : capacity, .end = now + kept_time};
-}
-
-void srv_body_return_pages(char *bytes, size_t capacity)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = ((uintptr_t)bytes + page - 1) / page * page;
-    uintptr_t end = ((uintptr_t)bytes + capacity) / page * page;
-    if (bytes && end > start) madvise((char *)bytes + (start - (uintptr_t)bytes), end - start, MADV_DONTNEED);
 }
 
 uint64_t srv_spare_body_next(const srv_spare_body *spare)

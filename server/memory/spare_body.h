@@ -17,14 +17,9 @@ typedef struct srv_spare_body {
  * realloc extends it. NULL: the body is too small to need one, or there is none. */
 char *srv_spare_body_take(srv_spare_body *spare, size_t bytes, size_t *capacity);
 
-/* Takes over a block from malloc, or NULL. Keeps a large one if none is kept, cut to 64 MiB; frees any other. `now`:
- * ns. */
+/* Takes over a block from malloc, or NULL. Keeps one of 32 to 64 MiB if none is kept; disposes of any other. `now`: ns.
+ */
 void srv_spare_body_give(srv_spare_body *spare, char *bytes, size_t capacity, uint64_t now);
-
-/* Returns the pages of a block from malloc to the kernel; the block stays allocated, and its contents are lost. Called
- * before the block is freed, in a burst: malloc would keep the pages, and to return them later in one piece holds all
- * threads that share its arena. */
-void srv_body_return_pages(char *bytes, size_t capacity);
 
 uint64_t srv_spare_body_next(const srv_spare_body *spare); /* ns, when the block is freed; or SRV_NEVER */
 void     srv_spare_body_expire(srv_spare_body *spare, uint64_t now);

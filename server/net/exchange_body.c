@@ -1,5 +1,6 @@
 /* exchange_body.c - receive the body of a request within the memory budget. */
 #include "exchange_private.h"
+#include "server/memory/disposal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +20,12 @@ static bool is_burst(const srv_server *server)
 
 void srv_exchange_free_body(srv_exchange *x)
 {
-    if (x->capacity >= LARGE && x->capacity < MAX_PREALLOCATED && is_burst(x->loop->server))
-        srv_body_return_pages(x->body, x->capacity);
+    const bool returns_pages = x->capacity >= LARGE && x->capacity < SRV_MAPPED_BYTES && is_burst(x->loop->server);
     if (x->claimed > 0) api_release(x->job.call, x->claimed);
-    srv_spare_body_give(&x->loop->spare, x->body, x->capacity, x->loop->connections.now);
+    if (returns_pages)
+        srv_dispose_pages(x->body);
+    else
+        srv_spare_body_give(&x->loop->spare, x->body, x->capacity, x->loop->connections.now);
     x->body     = NULL;
     x->job.body = NULL;
     x->capacity = x->claimed = x->job.length = 0;

@@ -3,6 +3,7 @@
 #include "server/memory/disposal.h"
 #include "server/memory/spare_body.h"
 #include "server/work/clock.h"
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,8 +54,10 @@ static void test_a_small_block_is_not_kept(void **state)
 static void test_one_block_of_64_mebibytes_at_most_is_kept(void **state)
 {
     srv_spare_body spare = {0};
-    give(&spare, 200 * mebibyte, second);
+    give(&spare, 64 * mebibyte + 1, second);
+    assert_int_equal(take(&spare, 200 * mebibyte), 0);
     give(&spare, 64 * mebibyte, second);
+    give(&spare, 40 * mebibyte, second);
     assert_int_equal(take(&spare, 200 * mebibyte), 64 * mebibyte);
     assert_int_equal(take(&spare, 200 * mebibyte), 0);
 }
@@ -71,23 +74,6 @@ static void test_an_unused_block_is_freed(void **state)
     assert_int_equal(srv_spare_body_next(&spare), SRV_NEVER);
     assert_int_equal(take(&spare, 40 * mebibyte), 0);
     srv_spare_body_expire(&spare, SRV_NEVER);
-}
-
-/* The pages between the ends of a block come back as zeros; the ends, which share pages with other blocks, stay. */
-static void test_returned_pages_are_zero(void **state)
-{
-    enum { SIZE = 3 << 20, PAGE = 65536 /* at least a page of any machine */ };
-    char *block = malloc(SIZE);
-    assert_non_null(block);
-    memset(block, 7, SIZE);
-    srv_body_return_pages(block, SIZE);
-    for (size_t i = PAGE; i < SIZE - PAGE; i++)
-        if (block[i] != 0) fail_msg("byte %zu is %d", i, block[i]);
-    srv_body_return_pages(block + 100, 200); /* no whole page */
-    srv_body_return_pages(NULL, 0);
-    memset(block, 9, SIZE);
-    assert_int_equal(block[SIZE / 2], 9);
-    free(block);
 }
 
 enum { DISPOSED = 48 << 20 /* bytes */, PATIENCE = 20000 /* ms */ };
@@ -113,6 +99,14 @@ static char *touched(size_t size)
     return block;
 }
 
+/* Waits until the process has at most so many bytes in memory. */
+static void await_resident(size_t most)
+{
+    for (int i = 0; i < PATIENCE && resident() > most; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_in_range(resident(), 0, most);
+}
+
 static void test_large_blocks_go_back_to_the_system(void **state)
 {
     srv_disposal_start(64 * mebibyte);
@@ -120,10 +114,29 @@ static void test_large_blocks_go_back_to_the_system(void **state)
     size_t before = resident();
     srv_dispose(one);
     srv_dispose(other);
-    for (int i = 0; i < PATIENCE && resident() > before - DISPOSED; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    assert_in_range(resident(), 0, before - DISPOSED);
+    await_resident(before - DISPOSED);
     srv_disposal_stop();
+}
+
+/* A block on its own, and a large one that the thread frees; malloc keeps the pages of each otherwise. */
+static void test_pages_go_back_to_the_system(void **state)
+{
+    const size_t sizes[] = {4 * mebibyte, 20 * mebibyte};
+    mallopt(M_MMAP_THRESHOLD, SRV_MAPPED_BYTES);
+    mallopt(M_TRIM_THRESHOLD, SRV_KEPT_BYTES);
+    srv_disposal_start(64 * mebibyte);
+    for (int i = 0; i < 2; i++) {
+        free(touched(sizes[i]));
+        char  *block  = touched(sizes[i]);
+        size_t before = resident(), most = sizes[i] / 8;
+        free(block);
+        assert_in_range(resident(), before - most, before + most);
+        srv_dispose_pages(touched(sizes[i]));
+        await_resident(before - sizes[i] + most);
+    }
+    srv_dispose_pages(NULL);
+    srv_disposal_stop();
+    srv_dispose_pages(touched(20 * mebibyte));
 }
 #endif
 
@@ -195,9 +208,9 @@ int main(void)
         cmocka_unit_test(test_a_small_block_is_not_kept),
         cmocka_unit_test(test_one_block_of_64_mebibytes_at_most_is_kept),
         cmocka_unit_test(test_an_unused_block_is_freed),
-        cmocka_unit_test(test_returned_pages_are_zero),
 #ifndef __SANITIZE_ADDRESS__
         cmocka_unit_test(test_large_blocks_go_back_to_the_system),
+        cmocka_unit_test(test_pages_go_back_to_the_system),
 #endif
         cmocka_unit_test(test_the_end_frees_what_waits),
         cmocka_unit_test(test_blocks_are_freed_without_the_thread),
