@@ -1,15 +1,22 @@
-/* rollout_cost.c - reads and evaluates the cost of a rollout: see rollout_cost.h. */
+/* rollout_cost.c - reads the cost of a rollout: see rollout_cost.h. */
 #include "rollout_cost.h"
 #include "reference_positions.h"
 #include "api/requests/fields/rows.h"
 #include "api/robots/registry/registry.h"
 #include "dynamics/model/coordinates.h"
-#include "dynamics/motion/tangent.h"
+#include "api/base/work/deadline.h"
+#include "api/codec/number.h"
+#include <math.h>
 #include <string.h>
 
 static const char *const weight_names[API_COST_TERMS]    = {"q", "qd", "tau", "final_q", "final_qd"};
 static const char *const reference_names[API_COST_TERMS] = {"q_reference", "qd_reference", "tau_reference",
                                                             "q_reference", "qd_reference"};
+static const char *const matrix_names[API_COST_MATRICES] = {"state_weights", "tau_weights", "final_state_weights"};
+
+/* The matrix that weighs the quantity of a term beside the weights of the term. */
+static const int matrix_of_term[API_COST_TERMS] = {API_COST_STATE_MATRIX, API_COST_STATE_MATRIX, API_COST_TAU_MATRIX,
+                                                   API_COST_FINAL_MATRIX, API_COST_FINAL_MATRIX};
 
 /* Reads points of nv numbers, or of `width`: `steps` of them or one. */
 static bool read_node_points(api_query *q, const api_node *value, const api_place *pointer, const api_points_form *kind,
@@ -45,11 +52,29 @@ static bool read_terms(api_query *q, const api_node *cost, const api_place *poin
                        *reference = api_node_get(cost, reference_names[i]);
         api_cost_term *term       = &to->term[i];
         if (weight && !api_points_measure(q, weight, &weight_at, &form, &term->weights)) return false;
-        if (!weight || !reference) continue;
+        if (!reference || (!weight && !api_node_get(cost, matrix_names[matrix_of_term[i]]))) continue;
         const bool of_q = i == API_COST_Q || i == API_COST_FINAL_Q, whole = of_q && has_positions(q, reference);
         const api_points_form points = {.name = "references", .width = whole ? q->model->nq : 0};
         if (!read_node_points(q, reference, &point_at, &points, steps, &term->reference)) return false;
         to->whole = to->whole || whole;
+    }
+    return true;
+}
+
+/* Reads the shapes of the matrices of weights. */
+static bool read_matrices(api_query *q, const api_node *cost, const api_place *pointer, api_rollout_cost *to)
+{
+    for (int i = 0; i < API_COST_MATRICES; i++) {
+        api_cost_matrix      *matrix = &to->matrix[i];
+        const size_t          n      = i == API_COST_TAU_MATRIX ? q->model->nv : 2 * q->model->nv;
+        const api_points_form form   = {.name = "rows of weights", .least = 1, .why = "", .width = n};
+        const api_place       at     = api_place_key(pointer, matrix_names[i]);
+        const api_node       *value  = api_node_get(cost, matrix_names[i]);
+        if (!value) continue;
+        if (!api_points_measure(q, value, &at, &form, &matrix->points)) return false;
+        if (matrix->points.n != n)
+            return api_fail_at(q->problem, &at, API_WRONG_SHAPE, "%zu rows of weights given, %zu expected (%s of %s)",
+                               matrix->points.n, n, i == API_COST_TAU_MATRIX ? "nv" : "2 nv", q->model->name);
     }
     return true;
 }
@@ -60,29 +85,41 @@ static bool check_terms(const api_query *q, const api_node *cost, const api_plac
 {
     bool any = false;
     for (int i = 0; i < API_COST_TERMS; i++)
-        any = any || read->term[i].weights.value;
+        any = any || read->term[i].weights.value || read->matrix[matrix_of_term[i]].points.value;
     if (!any)
         return api_fail_at(q->problem, pointer, API_MISSING_FIELD,
-                           "a cost needs a weight: of q, qd, tau, final_q or final_qd");
+                           "a cost needs a weight: of q, qd, tau, final_q or final_qd, or a matrix state_weights, "
+                           "tau_weights or final_state_weights");
     for (int i = 0; i <= API_COST_TAU; i++) {
         const api_place reference_at = api_place_key(pointer, reference_names[i]);
-        const bool      at_end       = i < API_COST_TAU && read->term[API_COST_FINAL_Q + i].weights.value;
-        if (api_node_get(cost, reference_names[i]) && !read->term[i].weights.value && !at_end)
-            return api_fail_at(q->problem, &reference_at, API_UNKNOWN_FIELD, "%s has an effect only with a weight %s",
-                               reference_names[i], weight_names[i]);
+        const bool      at_end       = i < API_COST_TAU && read->term[API_COST_FINAL_Q + i].reference.value;
+        if (api_node_get(cost, reference_names[i]) && !read->term[i].reference.value && !at_end)
+            return api_fail_at(q->problem, &reference_at, API_UNKNOWN_FIELD,
+                               "%s has an effect only with a weight %s, or with %s", reference_names[i],
+                               weight_names[i], matrix_names[matrix_of_term[i]]);
     }
     return true;
 }
 
 static bool read_cost(api_query *q, const api_node *request, const api_place *up, size_t steps, api_rollout_cost *to)
 {
-    static const char *const names[] = {"q",           "qd",           "tau",           "final_q", "final_qd",
-                                        "q_reference", "qd_reference", "tau_reference", NULL};
+    static const char *const names[] = {"q",
+                                        "qd",
+                                        "tau",
+                                        "final_q",
+                                        "final_qd",
+                                        "q_reference",
+                                        "qd_reference",
+                                        "tau_reference",
+                                        "state_weights",
+                                        "tau_weights",
+                                        "final_state_weights",
+                                        NULL};
     const api_node          *cost    = api_node_get(request, "cost");
     const api_place          pointer = api_place_key(up, "cost");
     to->present                      = cost != NULL;
     return !cost || (api_check_keys(q, cost, &pointer, names, "cost") && read_terms(q, cost, &pointer, steps, to) &&
-                     check_terms(q, cost, &pointer, to));
+                     read_matrices(q, cost, &pointer, to) && check_terms(q, cost, &pointer, to));
 }
 
 static bool read_state_multipliers(api_query *q, const api_node *request, const api_place *up, size_t steps,
@@ -136,20 +173,71 @@ bool api_rollout_cost_read(api_query *q, const api_node *request, const api_plac
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* Refuses weights of q of joints with a quaternion beside a reference that has no quaternions. */
-static bool check_position_weights(const api_query *q, const api_rollout_cost *cost, int term)
+/* Refuses weights of q of joints with a quaternion beside references `target` that have no quaternions. There are n
+ * weights, of which those at i mod `width` < nv are weights of q. */
+static bool check_position_weights(const api_query *q, const api_rollout_cost *cost, const double *target,
+                                   const double *weight, size_t n, size_t width)
 {
-    const api_cost_term *t    = &cost->term[term];
-    const size_t         rows = t->weights.batch ? q->rows : 1, nv = q->model->nv;
-    const api_place      in = api_place_key(NULL, "cost"), pointer = api_place_key(&in, reference_names[term]);
-    for (size_t i = 0; t->target && !cost->whole && i < rows * nv; i++)
-        if (t->weight[t->weights.batch ? i : i % nv] != 0 && cost->position[i % nv] < 0)
+    const size_t    nv = q->model->nv;
+    const api_place in = api_place_key(NULL, "cost"), pointer = api_place_key(&in, reference_names[API_COST_Q]);
+    for (size_t i = 0; target && !cost->whole && i < n; i++)
+        if (i % width < nv && weight[i] != 0 && cost->position[i % width] < 0)
             return api_fail_at(
                 q->problem, &pointer, API_WRONG_SHAPE,
                 "%.64s has a weight and belongs to a joint with a quaternion: give references of nq numbers, "
                 "%zu, as q has",
-                q->model->velocity_names[i % nv], q->model->nq);
+                q->model->velocity_names[i % width], q->model->nq);
     return true;
+}
+
+/* Replaces a matrix by the mean of itself and its transpose. False: these differ by more than rounding. */
+static bool symmetrize(size_t n, double *M)
+{
+    double most = 0;
+    for (size_t i = 0; i < n * n; i++)
+        most = fmax(most, fabs(M[i]));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            if (fabs(M[i * n + j] - M[j * n + i]) > API_COST_ASYMMETRY * most) return false;
+            M[i * n + j] = M[j * n + i] = 0.5 * M[i * n + j] + 0.5 * M[j * n + i];
+        }
+    return true;
+}
+
+/* Copies a matrix, whose rows and columns have the order of the request. */
+static void order_weights(const api_query *q, size_t n, const double *from, double *to)
+{
+    const size_t nv = q->model->nv;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            const size_t row     = q->order ? (size_t)q->order[i % nv] + i / nv * nv : i,
+                         column  = q->order ? (size_t)q->order[j % nv] + j / nv * nv : j;
+            to[row * n + column] = from[i * n + j];
+        }
+}
+
+static bool load_matrix(const api_query *q, api_rollout_cost *cost, int i)
+{
+    api_cost_matrix *matrix = &cost->matrix[i];
+    const size_t     n = matrix->points.width, size = n * n, rows = matrix->points.batch ? q->rows : 1;
+    const api_place  in = api_place_key(NULL, "cost"), pointer = api_place_key(&in, matrix_names[i]);
+    const double    *given   = api_points_read(q, &matrix->points);
+    double          *numbers = api_take(q->pool, rows * size * sizeof *numbers);
+    for (size_t row = 0; given && numbers && row < rows; row++) {
+        if (!api_deadline_check(q->input->deadline, q->problem)) return false;
+        order_weights(q, n, given + row * size, numbers + row * size);
+        if (symmetrize(n, numbers + row * size)) continue;
+        return api_fail_at(q->problem, &pointer, API_BAD_VALUE,
+                           "the matrix is not symmetric: give the mean of the matrix and its transpose, which has the "
+                           "same cost");
+    }
+    matrix->weight = numbers;
+    return given && numbers &&
+           (i == API_COST_TAU_MATRIX ||
+            check_position_weights(q, cost,
+                                   cost->term[API_COST_Q].target != NULL ? cost->term[API_COST_Q].target
+                                                                         : cost->term[API_COST_FINAL_Q].target,
+                                   numbers, rows * size, n));
 }
 
 /* Reads the references of a term. */
@@ -163,167 +251,20 @@ static const double *load_reference(const api_query *q, const api_rollout_cost *
 
 bool api_rollout_cost_load(const api_query *q, api_rollout_cost *cost)
 {
+    cost->deadline = api_deadline_for_dynamics(q->input->deadline);
     for (int i = 0; i < API_COST_TERMS; i++) {
         api_cost_term *t = &cost->term[i];
         if (t->weights.value && !(t->weight = api_points_read(q, &t->weights))) return false;
         if (t->reference.value && !(t->target = load_reference(q, cost, i))) return false;
-        if (t->weight && (i == API_COST_Q || i == API_COST_FINAL_Q) && !check_position_weights(q, cost, i))
+        const size_t weights = (t->weights.batch ? q->rows : 1) * q->model->nv;
+        if (t->weight && (i == API_COST_Q || i == API_COST_FINAL_Q) &&
+            !check_position_weights(q, cost, t->target, t->weight, weights, q->model->nv))
             return false;
     }
+    for (int i = 0; i < API_COST_MATRICES; i++)
+        if (cost->matrix[i].points.value && !load_matrix(q, cost, i)) return false;
     for (int i = 0; i < 2; i++)
         if (cost->multipliers[i].value && !(cost->multiplier[i] = api_points_read(q, &cost->multipliers[i])))
             return false;
     return true;
-}
-
-/* The point of node `node`, from 0, of a row; a single point is that of all nodes. */
-static const double *point_of(const api_points *points, const double *numbers, size_t row, size_t node)
-{
-    return api_points_of(points, numbers, row) + (points->n == 1 ? 0 : node * points->width);
-}
-
-/* Adds a term of x. Returns its cost. */
-static double add_term(const api_cost_term *t, const api_cost_state *s, size_t node, const double *x, double *by_x)
-{
-    double sum = 0;
-    if (!t->weight) return 0;
-    const double *weight = api_points_of(&t->weights, t->weight, s->row);
-    const double *target = t->target ? point_of(&t->reference, t->target, s->row, node) : NULL;
-    for (size_t v = 0; v < s->nv; v++) {
-        if (weight[v] == 0) continue;
-        const double distance = x[v * s->W] - (target ? target[v] : 0), slope = weight[v] * distance;
-        sum += 0.5 * slope * distance;
-        by_x[v * s->W] += slope;
-    }
-    return sum;
-}
-
-/* The term of q of one joint with a quaternion: its weights, difference and derivative. */
-typedef struct turned_term {
-    size_t n, v; /* velocities, and the first one */
-    double weight[DYN_TANGENT_MOST], dx[DYN_TANGENT_MOST], J[DYN_TANGENT_MOST][DYN_TANGENT_MOST];
-} turned_term;
-
-/* False: body i has no quaternion, or no weight. */
-static bool turned_term_of(const api_rollout_cost *cost, int term, const api_cost_state *s, size_t i, turned_term *to)
-{
-    const api_cost_term *t     = &cost->term[term];
-    const dyn_body      *body  = &cost->model->dyn->body[i];
-    const int            place = api_first_position(cost->model, body), v = api_first_velocity(cost->model, body);
-    if (!t->weight || dyn_quaternion_offset(body) < 0 || place < 0 || v < 0) return false;
-    const double *weight = api_points_of(&t->weights, t->weight, s->row) + v;
-    const double *reference =
-        t->target && cost->whole ? point_of(&t->reference, t->target, s->row, s->node - 1) : cost->home;
-    bool any = false;
-    to->n    = (size_t)dyn_joint_nv(body->joint.kind);
-    to->v    = (size_t)v;
-    for (size_t k = 0; k < to->n; k++) {
-        to->weight[k] = weight[k];
-        any           = any || weight[k] != 0;
-    }
-    if (!any) return false;
-    dyn_tangent_difference(body, reference + place, s->q + (size_t)place * s->W, s->W, to->dx);
-    dyn_tangent_derivative(body, to->dx, to->J);
-    return true;
-}
-
-/* Adds the term of q of joints with a quaternion: 1/2 dxT w dx, with the slope JT w dx. */
-static double add_turned_terms(const api_rollout_cost *cost, int term, const api_cost_state *s)
-{
-    double      sum = 0;
-    turned_term x;
-    for (size_t i = 0; i < cost->model->dyn->n_bodies; i++) {
-        if (!turned_term_of(cost, term, s, i, &x)) continue;
-        for (size_t k = 0; k < x.n; k++) {
-            sum += 0.5 * x.weight[k] * x.dx[k] * x.dx[k];
-            for (size_t c = 0; c < x.n; c++)
-                s->by_q[(x.v + c) * s->W] += x.J[k][c] * x.weight[k] * x.dx[k];
-        }
-    }
-    return sum;
-}
-
-/* Adds the term of q. */
-static double add_position_term(const api_rollout_cost *cost, int term, const api_cost_state *s)
-{
-    const api_cost_term *t   = &cost->term[term];
-    double               sum = 0;
-    if (!t->weight) return 0;
-    const double *weight = api_points_of(&t->weights, t->weight, s->row);
-    const double *target = t->target ? point_of(&t->reference, t->target, s->row, s->node - 1) : NULL;
-    for (size_t v = 0; v < s->nv; v++) {
-        if (weight[v] == 0 || cost->position[v] < 0) continue;
-        const size_t place    = (size_t)cost->position[v];
-        const double distance = s->q[place * s->W] - (target ? target[cost->whole ? place : v] : 0),
-                     slope    = weight[v] * distance;
-        sum += 0.5 * slope * distance;
-        s->by_q[v * s->W] += slope;
-    }
-    return sum + add_turned_terms(cost, term, s);
-}
-
-double api_rollout_cost_of_state(const api_rollout_cost *cost, const api_cost_state *s)
-{
-    const bool last     = s->node == s->steps;
-    double    *slopes[] = {s->by_q, s->by_qd};
-    double     sum      = add_position_term(cost, API_COST_Q, s);
-    sum += add_term(&cost->term[API_COST_QD], s, s->node - 1, s->qd, s->by_qd);
-    if (last) sum += add_position_term(cost, API_COST_FINAL_Q, s);
-    if (last) sum += add_term(&cost->term[API_COST_FINAL_QD], s, s->node - 1, s->qd, s->by_qd);
-    for (int i = 0; i < 2; i++) {
-        const api_points *points = &cost->multipliers[i];
-        if (!cost->multiplier[i] || (points->n == 1 && !last)) continue; /* a single point is that of the end */
-        const double *multipliers = point_of(points, cost->multiplier[i], s->row, s->node - 1);
-        for (size_t v = 0; v < s->nv; v++)
-            slopes[i][v * s->W] += multipliers[v];
-    }
-    return sum;
-}
-
-double api_rollout_cost_of_torques(const api_rollout_cost *cost, const api_cost_state *s, const double *tau,
-                                   double *by_tau)
-{
-    return add_term(&cost->term[API_COST_TAU], s, s->node, tau, by_tau);
-}
-
-/* Adds the weights of a term to the diagonal of a matrix, whose rows are `width` apart; 0: the diagonal itself. Weights
- * of q of joints with a quaternion are left out: `position` is that of the cost for q, else NULL. */
-static void add_weights(const api_rollout_cost *cost, int term, size_t row, const int *position, double *matrix,
-                        size_t width)
-{
-    const api_cost_term *t = &cost->term[term];
-    if (!t->weight) return;
-    const double *weight = api_points_of(&t->weights, t->weight, row);
-    for (size_t v = 0; v < cost->model->nv; v++)
-        if (!position || position[v] >= 0) matrix[v * (width + 1)] += weight[v];
-}
-
-/* Adds JT w J of joints with a quaternion. */
-static void add_turned_weights(const api_rollout_cost *cost, int term, const api_cost_state *s, double *matrix,
-                               size_t width)
-{
-    turned_term x;
-    for (size_t i = 0; i < cost->model->dyn->n_bodies; i++) {
-        if (!turned_term_of(cost, term, s, i, &x)) continue;
-        for (size_t k = 0; k < x.n; k++)
-            for (size_t r = 0; r < x.n; r++)
-                for (size_t c = 0; c < x.n; c++)
-                    matrix[(x.v + r) * width + x.v + c] += x.J[k][r] * x.weight[k] * x.J[k][c];
-    }
-}
-
-void api_rollout_cost_add_curvature(const api_rollout_cost *cost, const api_cost_state *s, double *matrix, size_t width)
-{
-    double *of_qd = matrix + s->nv * (width + 1);
-    for (int term = API_COST_Q; term <= API_COST_FINAL_QD; term++) {
-        const bool final = term >= API_COST_FINAL_Q, of_q = term == API_COST_Q || term == API_COST_FINAL_Q;
-        if (term == API_COST_TAU || (final && s->node < s->steps)) continue;
-        add_weights(cost, term, s->row, of_q ? cost->position : NULL, of_q ? matrix : of_qd, width);
-        if (of_q) add_turned_weights(cost, term, s, matrix, width);
-    }
-}
-
-void api_rollout_cost_add_torque_curvature(const api_rollout_cost *cost, size_t row, double *diagonal)
-{
-    add_weights(cost, API_COST_TAU, row, NULL, diagonal, 0);
 }

@@ -557,3 +557,61 @@ void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t row
     RUN_KERNEL(k->step_gradient, k, scene, rows, io, ports);
     free(work);
 }
+
+void rows_step_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_directional io)
+{
+    SIZES;
+    const size_t entries = dyn_step_gradient_work(scene, io.method) + dyn_step_tangent_work(scene, io.method);
+    double      *work    = calloc(rows * entries, sizeof *work);
+    const port   ports[] = {IN(dyn_step_directional, q, nq),
+                            IN(dyn_step_directional, qd, nv),
+                            IN(dyn_step_directional, tau, nv),
+                            IN(dyn_step_directional, wrenches, 9 * scene->n_wrenches),
+                            IN(dyn_step_directional, direction_q, io.n * nv),
+                            IN(dyn_step_directional, direction_qd, io.n * nv),
+                            IN(dyn_step_directional, direction_tau, io.n * nv),
+                            OUT(dyn_step_directional, rates_q, io.n * nv),
+                            OUT(dyn_step_directional, rates_qd, io.n * nv),
+                            OUT(dyn_step_directional, work, entries),
+                            OUT(dyn_step_directional, singular, 1)};
+    assert_non_null(work);
+    io.work = work;
+    RUN_KERNEL(k->step_directional, k, scene, rows, io, ports);
+    free(work);
+}
+
+void rows_step_hessian_product(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_hessian_product io)
+{
+    SIZES;
+    const size_t entries = dyn_step_gradient_work(scene, io.gradient.method),
+                 more    = dyn_step_tangent_work(scene, io.gradient.method);
+    double    *work = calloc(rows * entries, sizeof *work), *tangent = calloc(rows * more, sizeof *tangent);
+    const port ports[] = {IN(dyn_step_hessian_product, gradient.q, nq),
+                          IN(dyn_step_hessian_product, gradient.qd, nv),
+                          IN(dyn_step_hessian_product, gradient.tau, nv),
+                          IN(dyn_step_hessian_product, gradient.wrenches, 9 * scene->n_wrenches),
+                          IN(dyn_step_hessian_product, gradient.multipliers_q, nv),
+                          IN(dyn_step_hessian_product, gradient.multipliers_qd, nv),
+                          OUT(dyn_step_hessian_product, gradient.gradient_q, nv),
+                          OUT(dyn_step_hessian_product, gradient.gradient_qd, nv),
+                          OUT(dyn_step_hessian_product, gradient.gradient_tau, nv),
+                          OUT(dyn_step_hessian_product, gradient.work, entries),
+                          OUT(dyn_step_hessian_product, gradient.singular, 1),
+                          OUT(dyn_step_hessian_product, gradient.unsolved, 1),
+                          IN(dyn_step_hessian_product, direction_q, io.n * nv),
+                          IN(dyn_step_hessian_product, direction_qd, io.n * nv),
+                          IN(dyn_step_hessian_product, direction_tau, io.n * nv),
+                          IN(dyn_step_hessian_product, multiplier_rates_q, io.n * nv),
+                          IN(dyn_step_hessian_product, multiplier_rates_qd, io.n * nv),
+                          OUT(dyn_step_hessian_product, product_q, io.n * nv),
+                          OUT(dyn_step_hessian_product, product_qd, io.n * nv),
+                          OUT(dyn_step_hessian_product, product_tau, io.n * nv),
+                          OUT(dyn_step_hessian_product, work, more)};
+    assert_non_null(work);
+    assert_non_null(tangent);
+    io.gradient.work = work;
+    io.work          = tangent;
+    RUN_KERNEL(k->step_hessian_product, k, scene, rows, io, ports);
+    free(work);
+    free(tangent);
+}
