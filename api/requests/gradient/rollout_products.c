@@ -105,7 +105,7 @@ bool api_rollout_products_read(api_query *q, api_selection *selected, const api_
     if (!(selected->outputs & product_outputs(p)))
         return api_fail_at(q->problem, &pointer, API_BAD_VALUE,
                            "directions are for the outputs hessian_products_torques, hessian_products_q, "
-                           "hessian_products_qd, rates_q_after and rates_qd_after: name one of them in outputs, or "
+                           "hessian_products_qd, rates_q and rates_qd: name one of them in outputs, or "
                            "leave directions out");
     if (!read_directions(q, object, &pointer, p)) return false;
     api_set_extent(selected, API_GIVEN_DIRECTIONS, p->n);
@@ -153,10 +153,8 @@ size_t api_rollout_products_spare(const api_model *model, const api_selection *s
     if (!p->present) return 0;
     const dyn_scene scene = {.model = model->dyn};
     const size_t    rows  = p->n * model->nv;
-    return (2 * p->steps + 6) * rows + dyn_step_tangent_work(&scene, method) +
-           api_missing_entries(model, selected, p->first + API_BY_TORQUES_PRODUCTS,
-                               p->first + API_BY_TORQUES_PRODUCTS) +
-           api_missing_entries(model, selected, p->first + API_END_RATES_Q, p->first + API_END_RATES_QD);
+    return (2 * p->steps + 8) * rows + dyn_step_tangent_work(&scene, method) +
+           api_missing_entries(model, selected, p->first + API_BY_TORQUES_PRODUCTS, p->first + API_BY_TORQUES_PRODUCTS);
 }
 
 /* Copies directions of the initial state; NULL: zeros. */
@@ -191,8 +189,6 @@ api_rollout_product_lanes api_rollout_products_lanes(const api_evaluation *e, co
         *next           = api_behind(e, *next, parts[i].entries, 1);
     }
     x.by_torques = api_result_or_spare(e, selected, p->first + API_BY_TORQUES_PRODUCTS, block, next);
-    x.q_after    = api_result_or_spare(e, selected, p->first + API_END_RATES_Q, block, next);
-    x.qd_after   = api_result_or_spare(e, selected, p->first + API_END_RATES_QD, block, next);
     gather_directions(&x, &p->q, p->along_q, x.q);
     gather_directions(&x, &p->qd, p->along_qd, x.qd);
     return x;
@@ -297,11 +293,24 @@ void api_rollout_products_put_torques(const api_rollout_product_lanes *x, const 
     }
 }
 
+/* Copies the rates of the states after all steps. */
+static void put_rates(const api_rollout_product_lanes *x, const double *nodes, const double *end, double *to)
+{
+    const size_t steps = x->p->steps, size = node_size(x), row = x->e->model->nv * x->e->lanes;
+    for (size_t n = 1; to && n <= steps; n++)
+        for (size_t k = 0; k < x->p->n; k++)
+            memcpy(to + (k * steps + n - 1) * row, (n == steps ? end : nodes + n * size) + k * row, row * sizeof *to);
+}
+
 void api_rollout_products_put(const api_rollout_product_lanes *x, const api_selection *selected)
 {
+    const size_t  first  = x->p->first;
     const double *from[] = {x->rate_q, x->rate_qd};
     for (size_t i = 0; x->p->present && i < 2; i++) {
-        double *to = api_result_block(x->e, selected, x->p->first + API_BY_Q_PRODUCTS + i, x->block);
+        double *to = api_result_block(x->e, selected, first + API_BY_Q_PRODUCTS + i, x->block);
         if (to) memcpy(to, from[i], node_size(x) * sizeof *to);
     }
+    if (!x->p->present) return;
+    put_rates(x, x->q, x->q_after, api_result_block(x->e, selected, first + API_NODE_RATES_Q, x->block));
+    put_rates(x, x->qd, x->qd_after, api_result_block(x->e, selected, first + API_NODE_RATES_QD, x->block));
 }

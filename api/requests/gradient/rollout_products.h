@@ -6,13 +6,13 @@
 #include "dynamics/hessian_product.h"
 #include "rollout_cost.h"
 
-/* The outputs, from the first one on. The rates are those of the state at the end. */
+/* The outputs, from the first one on. The rates are those of the states after the steps. */
 enum {
     API_BY_TORQUES_PRODUCTS,
     API_BY_Q_PRODUCTS,
     API_BY_QD_PRODUCTS,
-    API_END_RATES_Q,
-    API_END_RATES_QD,
+    API_NODE_RATES_Q,
+    API_NODE_RATES_QD,
     API_ROLLOUT_PRODUCT_OUTPUTS
 };
 
@@ -23,8 +23,8 @@ enum {
                                                  {API_GIVEN_DIRECTIONS, API_ROLLOUT_STEPS, API_NV}},                   \
                [(first) + API_BY_Q_PRODUCTS]  = {"hessian_products_q", false, {API_GIVEN_DIRECTIONS, API_NV}},         \
                [(first) + API_BY_QD_PRODUCTS] = {"hessian_products_qd", false, {API_GIVEN_DIRECTIONS, API_NV}},        \
-               [(first) + API_END_RATES_Q]    = {"rates_q_after", false, {API_GIVEN_DIRECTIONS, API_NV}},              \
-               [(first) + API_END_RATES_QD]   = {"rates_qd_after", false, {API_GIVEN_DIRECTIONS, API_NV}}
+               [(first) + API_NODE_RATES_Q]   = {"rates_q", false, {API_GIVEN_DIRECTIONS, API_ROLLOUT_STEPS, API_NV}}, \
+               [(first) + API_NODE_RATES_QD]  = {"rates_qd", false, {API_GIVEN_DIRECTIONS, API_ROLLOUT_STEPS, API_NV}}
 
 /* The part of the operation's options. */
 typedef struct api_rollout_products {
@@ -91,5 +91,5 @@ void api_rollout_products_step_back(const api_rollout_product_lanes *x, size_t n
 void api_rollout_products_put_torques(const api_rollout_product_lanes *x, const api_rollout_cost *cost,
                                       const api_cost_state *state, size_t lane);
 
-/* Copies the products by the initial state to their outputs. */
+/* Copies the products by the initial state, and the rates of all states, to their outputs. */
 void api_rollout_products_put(const api_rollout_product_lanes *x, const api_selection *selected);
