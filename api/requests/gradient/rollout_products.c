@@ -92,8 +92,8 @@ bool api_rollout_products_read(api_query *q, api_selection *selected, const api_
 {
     const api_node *object  = api_node_get(request, "directions");
     const api_place pointer = api_place_key(up, "directions");
-    p->steps                = api_selected_extent(selected, API_ROLLOUT_STEPS);
-    p->present              = object != NULL;
+    *p                      = (api_rollout_products){
+                             .first = p->first, .present = object != NULL, .steps = api_selected_extent(selected, API_ROLLOUT_STEPS)};
     if (!object) return check_without_directions(q, selected, request, up, p);
     if (method == DYN_IMPLICIT_EULER)
         return api_fail_at(q->problem, &pointer, API_BAD_VALUE,
@@ -179,10 +179,17 @@ api_rollout_product_lanes api_rollout_products_lanes(const api_evaluation *e, co
     const struct part {
         double **array;
         size_t   entries;
-    } parts[] = {
-        {&x.q, p->steps * rows}, {&x.qd, p->steps * rows}, {&x.tau, rows},
-        {&x.rate_q, rows},       {&x.rate_qd, rows},       {&x.before_q, rows},
-        {&x.before_qd, rows},    {&x.by_tau, rows},        {&x.work, dyn_step_tangent_work(&e->query->scene, method)}};
+    } parts[] = {{&x.q, p->steps * rows},
+                 {&x.qd, p->steps * rows},
+                 {&x.q_after, rows},
+                 {&x.qd_after, rows},
+                 {&x.tau, rows},
+                 {&x.rate_q, rows},
+                 {&x.rate_qd, rows},
+                 {&x.before_q, rows},
+                 {&x.before_qd, rows},
+                 {&x.by_tau, rows},
+                 {&x.work, dyn_step_tangent_work(&e->query->scene, method)}};
     if (!p->present) return x;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i].array = *next;

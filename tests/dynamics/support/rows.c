@@ -79,7 +79,7 @@ static void blocks_to_rows(const dyn_kernels *k, size_t rows, port p, const char
 }
 
 #define COUNT(ports) (sizeof(ports) / sizeof(ports)[0])
-#define MAX_PORTS    16
+#define MAX_PORTS    24
 
 #define RUN(name, k, scene, rows, io, ports) RUN_KERNEL((k)->name, k, scene, rows, io, ports)
 
