@@ -252,7 +252,8 @@ typedef struct dyn_rows {
  * held_sensitivity in step.h, forward_hessian in hessian.h, constraint_rows and the next three in constraint.h,
  * closure_rows, closure_factor and matrix_product in closure_kernels.h, the gradients in gradient.h,
  * forward_directional and step_directional in directional.h, forward_hessian_product and step_hessian_product in
- * hessian_product.h), and a source file of its name in one of the folders algorithms, adjoint, constraints and momentum (held_sensitivity: step.c). */
+ * hessian_product.h), and a source file of its name in one of the folders algorithms, adjoint, constraints and momentum
+ * (held_sensitivity: step.c). */
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \

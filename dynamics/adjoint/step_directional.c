@@ -11,7 +11,7 @@ size_t LANE_NAME(step_directional_size)(const dyn_model *m)
 }
 
 /* Returns the step of block `block`, whose stages are computed in `work`. */
-static dyn_step_gradient step_of_block(const dyn_scene *scene, const dyn_step_directional *io, size_t block)
+static dyn_step_gradient step_before_rates(const dyn_scene *scene, const dyn_step_directional *io, size_t block)
 {
     const size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
     return (dyn_step_gradient){.q        = (const double *)block_in(io->q, block, nq),
@@ -29,7 +29,7 @@ void LANE_NAME(step_directional)(const dyn_scene *scene, void *memory, const dyn
     const size_t nv   = (size_t)scene->model->nv;
     lane        *work = block_out(io->work, 0, 0) + dyn_step_gradient_work(scene, io->method);
     for (size_t block = 0; block < blocks; block++) {
-        const dyn_step_gradient one = step_of_block(scene, io, block);
+        const dyn_step_gradient one = step_before_rates(scene, io, block);
         const gradient_pass     p   = gradient_pass_of(scene, memory, &one);
         *p.singular                 = lane_of(-1);
         if (io->method == DYN_RK4)

@@ -3,14 +3,14 @@
  *
  * The multipliers lambda_q, lambda_v of q+ and qd+ have given rates lambda'. Each equation of step_gradient.c is
  * differentiated along the direction. With the rates d of step_tangent_pass.h and y = by_u du, the gradients of a
- * displacement have the rates (recursion/displacement_rate.h)
+ * displacement have the rates (displacement_rate.h)
  *
  *     (by_q^T lambda)' = by_q^T (lambda' - [y, .]^T lambda),  (by_u^T lambda)' = by_u^T lambda' + by_u'^T lambda,
  *
  * and those of an acceleration with multipliers by_a are forward_hessian_product.c, which takes the rates of by_a. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/hessian_product.h"
-#include "dynamics/recursion/displacement_rate.h"
+#include "displacement_rate.h"
 #include "step_tangent_pass.h"
 
 /* The products of one direction. */

@@ -13,7 +13,7 @@
 
 /* Rates of a gradient_stage, each [nv]. */
 typedef struct tangent_stage {
-    lane *e, *du, *dv, *da; /* of its position, displacement, velocity and acceleration */
+    lane *e, *du, *dv, *da; /* rates of the position, displacement, velocity and acceleration */
     lane *by_k, *by_a;
 } tangent_stage;
 

@@ -107,7 +107,7 @@ static double inverse_factor_slope(double s, double half_sine, double half_cosin
 }
 
 /* Adds factor ([a][b] + [b][a]) to M. */
-static void add_skew_product(double factor, const double a[3], const double b[3], double M[3][3])
+static void add_skew_pair(double factor, const double a[3], const double b[3], double M[3][3])
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -128,7 +128,7 @@ void dyn_tangent_derivative_rate(const dyn_body *body, const double *dx, const d
         change[i] = dyn_dot(J[quaternion + i] + quaternion, w);
     add_scaled_skew(0.5, change, by_w);
     add_skew_square(2 * dyn_dot(x, change) * inverse_factor_slope(s, half_sine, half_cosine), x, by_w);
-    add_skew_product(inverse_factor(s, half_sine, half_cosine), change, x, by_w);
+    add_skew_pair(inverse_factor(s, half_sine, half_cosine), change, x, by_w);
     for (int i = 0; i < 3; i++) {
         double turn[3]; /* row i of R_ref^T R [w] */
         dyn_cross(J[i], w, turn);

@@ -2,14 +2,14 @@
 #include "directions.h"
 #include "api/service/http/call.h"
 
-bool api_directions_count(const api_query *q, const api_place *pointer, size_t given, size_t *n)
+bool api_directions_count(const api_query *q, const api_place *pointer, size_t count, size_t *n)
 {
-    if (*n > 0 && given != *n)
+    if (*n > 0 && count != *n)
         return api_fail_at(q->problem, pointer, API_WRONG_SHAPE,
-                           "%zu directions given, but there are %zu of another part: give as many, with zeros", given,
+                           "%zu directions given, but there are %zu of another part: give as many, with zeros", count,
                            *n);
-    *n = given;
-    return given > 0 || api_fail_at(q->problem, pointer, API_WRONG_SHAPE, "0 directions given, at least 1 expected");
+    *n = count;
+    return count > 0 || api_fail_at(q->problem, pointer, API_WRONG_SHAPE, "0 directions given, at least 1 expected");
 }
 
 bool api_direction_part_read(api_query *q, const api_node *object, const api_place *up, const char *name,

@@ -15,7 +15,7 @@ typedef struct api_directions {
 
 /* Sets *n to the number of directions of one part, or expects this number if *n is set already. False with a problem.
  */
-bool api_directions_count(const api_query *q, const api_place *pointer, size_t given, size_t *n);
+bool api_directions_count(const api_query *q, const api_place *pointer, size_t count, size_t *n);
 
 /* Reads the shape of the part `name` of the object "directions", n x nv, if the part is there. False with a problem. */
 bool api_direction_part_read(api_query *q, const api_node *object, const api_place *up, const char *name,

@@ -111,7 +111,7 @@ typedef struct pass {
     const api_rollout_gains *g;
     size_t                   row, steps;
     double                  *by_q, *by_qd, *by_tau; /* derivatives of the cost of a node, in lane 0 of the lanes */
-    double                  *scratch;               /* of the cost */
+    double                  *scratch;               /* scratch of the cost */
     double                  *A, *B, *Q_ux, *Q_uu, *V, *K, *work;
     double                   damping, scale;
     bool                     indefinite;

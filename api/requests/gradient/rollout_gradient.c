@@ -6,7 +6,7 @@
  * (dynamics/adjoint/step_gradient.c), which evaluates the step again. Rates of the gradients along directions are those
  * of rollout_products.h. */
 #include "gradient_outputs.h"
-#include "rollout_cost.h"
+#include "api/requests/rollout_cost/rollout_cost.h"
 #include "rollout_products.h"
 #include "api/requests/step/step.h"
 #include "api/service/http/call.h"
@@ -87,7 +87,7 @@ typedef struct sweep {
     double                   *to[SCENE_GRADIENTS], *of_step[SCENE_GRADIENTS];
     size_t                    n[SCENE_GRADIENTS];
     double                   *cost;    /* cost of each row */
-    double                   *scratch; /* of the cost, for one row */
+    double                   *scratch; /* scratch of the cost of one row */
     api_rollout_product_lanes products;
 } sweep;
 
@@ -262,6 +262,16 @@ static void add_scene_gradients(const sweep *s)
             s->to[i][k] += s->of_step[i][k];
 }
 
+/* Adds the costs of the torques of step n, and their derivatives to by_tau. */
+static void add_torque_costs(const sweep *s, size_t n, double *by_tau)
+{
+    for (size_t lane = 0; lane < s->e->lanes; lane++) {
+        const api_cost_state x = cost_state(s, n, lane);
+        s->cost[lane] += api_rollout_cost_of_torques(&s->o->cost, &x, s->tau + lane, by_tau + lane);
+        api_rollout_products_put_torques(&s->products, &s->o->cost, &x, lane);
+    }
+}
+
 /* Takes the gradients by the state after step n to those by the state before it. */
 static bool step_back(const sweep *s, size_t n)
 {
@@ -297,11 +307,7 @@ static bool step_back(const sweep *s, size_t n)
     memcpy(s->by_q, s->before_q, nv * sizeof *s->by_q);
     memcpy(s->by_qd, s->before_qd, nv * sizeof *s->by_qd);
     add_scene_gradients(s);
-    for (size_t lane = 0; lane < W; lane++) {
-        const api_cost_state x = cost_state(s, n, lane);
-        s->cost[lane] += api_rollout_cost_of_torques(&s->o->cost, &x, s->tau + lane, by_tau + lane);
-        api_rollout_products_put_torques(&s->products, &s->o->cost, &x, lane);
-    }
+    add_torque_costs(s, n, by_tau);
     return true;
 }
 

@@ -11,13 +11,13 @@
 
 /* --- request ------------------------------------------------------------------------------------------------------ */
 
-static api_set product_outputs(const api_rollout_products *p)
+static api_set rate_outputs(const api_rollout_products *p)
 {
     return (API_BIT(API_ROLLOUT_PRODUCT_OUTPUTS) - 1) << p->first;
 }
 
-static bool check_without_directions(const api_query *q, const api_selection *selected, const api_node *request,
-                                     const api_place *up, const api_rollout_products *p)
+static bool refuse_rates(const api_query *q, const api_selection *selected, const api_node *request,
+                         const api_place *up, const api_rollout_products *p)
 {
     for (size_t i = 0; i < API_ROLLOUT_PRODUCT_OUTPUTS; i++)
         if (selected->outputs & API_BIT(p->first + i))
@@ -28,7 +28,8 @@ static bool check_without_directions(const api_query *q, const api_selection *se
 }
 
 /* Checks the torques of all directions of one row. */
-static bool check_torques(api_query *q, const api_node *row, const api_place *pointer, api_rollout_products *p)
+static bool check_direction_torques(api_query *q, const api_node *row, const api_place *pointer,
+                                    api_rollout_products *p)
 {
     const api_points_form form = {.name = "torques", .least = 1, .why = ""};
     if (!api_node_is(row, API_ARRAY))
@@ -58,13 +59,13 @@ static bool read_torque_directions(api_query *q, const api_node *object, const a
     p->torques              = value;
     if (!value) return true;
     p->batch = api_is_batch(value, 3);
-    if (!p->batch) return check_torques(q, value, &pointer, p);
+    if (!p->batch) return check_direction_torques(q, value, &pointer, p);
     if (!api_batch_rows(q, api_node_size(value), &pointer)) return false;
     for (size_t row = 0; row < api_node_size(value); row++) {
         api_node        directions;
         const api_place row_at = api_place_index(&pointer, row);
         api_node_item(value, row, &directions);
-        if (check_torques(q, &directions, &row_at, p)) continue;
+        if (check_direction_torques(q, &directions, &row_at, p)) continue;
         q->problem->row = (long long)row;
         return false;
     }
@@ -94,7 +95,7 @@ bool api_rollout_products_read(api_query *q, api_selection *selected, const api_
     const api_place pointer = api_place_key(up, "directions");
     *p                      = (api_rollout_products){
                              .first = p->first, .present = object != NULL, .steps = api_selected_extent(selected, API_ROLLOUT_STEPS)};
-    if (!object) return check_without_directions(q, selected, request, up, p);
+    if (!object) return refuse_rates(q, selected, request, up, p);
     if (method == DYN_IMPLICIT_EULER)
         return api_fail_at(q->problem, &pointer, API_BAD_VALUE,
                            "directions are for the integrators explicit_euler, semi_implicit_euler and rk4: choose one "
@@ -102,7 +103,7 @@ bool api_rollout_products_read(api_query *q, api_selection *selected, const api_
     if (!api_node_get(request, "outputs"))
         selected->outputs |= API_BIT(p->first + API_BY_TORQUES_PRODUCTS) | API_BIT(p->first + API_BY_Q_PRODUCTS) |
                              API_BIT(p->first + API_BY_QD_PRODUCTS);
-    if (!(selected->outputs & product_outputs(p)))
+    if (!(selected->outputs & rate_outputs(p)))
         return api_fail_at(q->problem, &pointer, API_BAD_VALUE,
                            "directions are for the outputs hessian_products_torques, hessian_products_q, "
                            "hessian_products_qd, rates_q and rates_qd: name one of them in outputs, or "
@@ -207,7 +208,7 @@ static void gather_torque_directions(const api_rollout_product_lanes *x, size_t 
     const api_rollout_products *p = x->p;
     const size_t W = x->e->lanes, nv = x->e->model->nv, size = p->steps * nv, last = x->e->query->rows - 1;
     for (size_t lane = 0; lane < W; lane++) {
-        const size_t row = x->block * W + lane, own = row < last ? row : last, of_row = p->batch ? own * p->n : 0;
+        const size_t row = x->block * W + lane, source = row < last ? row : last, of_row = p->batch ? source * p->n : 0;
         for (size_t k = 0; k < p->n; k++)
             for (size_t v = 0; v < nv; v++)
                 x->tau[(k * nv + v) * W + lane] =
@@ -301,7 +302,7 @@ void api_rollout_products_put_torques(const api_rollout_product_lanes *x, const 
 }
 
 /* Copies the rates of the states after all steps. */
-static void put_rates(const api_rollout_product_lanes *x, const double *nodes, const double *end, double *to)
+static void put_state_rates(const api_rollout_product_lanes *x, const double *nodes, const double *end, double *to)
 {
     const size_t steps = x->p->steps, size = node_size(x), row = x->e->model->nv * x->e->lanes;
     for (size_t n = 1; to && n <= steps; n++)
@@ -318,6 +319,6 @@ void api_rollout_products_put(const api_rollout_product_lanes *x, const api_sele
         if (to) memcpy(to, from[i], node_size(x) * sizeof *to);
     }
     if (!x->p->present) return;
-    put_rates(x, x->q, x->q_after, api_result_block(x->e, selected, first + API_NODE_RATES_Q, x->block));
-    put_rates(x, x->qd, x->qd_after, api_result_block(x->e, selected, first + API_NODE_RATES_QD, x->block));
+    put_state_rates(x, x->q, x->q_after, api_result_block(x->e, selected, first + API_NODE_RATES_Q, x->block));
+    put_state_rates(x, x->qd, x->qd_after, api_result_block(x->e, selected, first + API_NODE_RATES_QD, x->block));
 }

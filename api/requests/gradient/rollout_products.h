@@ -4,7 +4,7 @@
 #include "api/requests/lanes/evaluation.h"
 #include "directions.h"
 #include "dynamics/hessian_product.h"
-#include "rollout_cost.h"
+#include "api/requests/rollout_cost/rollout_cost.h"
 
 /* The outputs, from the first one on. The rates are those of the states after the steps. */
 enum {
@@ -59,7 +59,7 @@ typedef struct api_rollout_product_lanes {
     size_t                      block;
     double                     *q, *qd;               /* [steps] directions of the states before each step */
     double                     *q_after, *qd_after;   /* and of the state at the end */
-    double                     *tau;                  /* of one step */
+    double                     *tau;                  /* directions of the torques of one step */
     double                     *rate_q, *rate_qd;     /* rates of the gradients by the state after a step */
     double                     *before_q, *before_qd; /* and before it */
     double                     *by_torques, *by_tau;  /* [n][steps] products, and those of one step */

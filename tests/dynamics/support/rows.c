@@ -101,6 +101,12 @@ static void blocks_to_rows(const dyn_kernels *k, size_t rows, port p, const char
     size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv;                                               \
     (void)nq, (void)nv
 
+/* The inputs of a kernel along directions of q, qd and tau. */
+#define DIRECTIONS(type)                                                                                               \
+    IN(type, direction_q, io.n *nv), IN(type, direction_qd, io.n *nv), IN(type, direction_tau, io.n *nv)
+
+#define PRODUCTS(type) OUT(type, product_q, io.n *nv), OUT(type, product_qd, io.n *nv), OUT(type, product_tau, io.n *nv)
+
 void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_inverse_dynamics io)
 {
     SIZES;
@@ -474,16 +480,11 @@ void rows_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows,
 void rows_forward_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_directional io)
 {
     SIZES;
-    const port ports[] = {IN(dyn_forward_directional, q, nq),
-                          IN(dyn_forward_directional, qd, nv),
-                          IN(dyn_forward_directional, tau, nv),
-                          IN(dyn_forward_directional, wrenches, 9 * scene->n_wrenches),
-                          IN(dyn_forward_directional, direction_q, io.n * nv),
-                          IN(dyn_forward_directional, direction_qd, io.n * nv),
-                          IN(dyn_forward_directional, direction_tau, io.n * nv),
-                          OUT(dyn_forward_directional, rates, io.n * nv),
-                          OUT(dyn_forward_directional, qdd, nv),
-                          OUT(dyn_forward_directional, singular, 1)};
+    const port ports[] = {
+        IN(dyn_forward_directional, q, nq),    IN(dyn_forward_directional, qd, nv),
+        IN(dyn_forward_directional, tau, nv),  IN(dyn_forward_directional, wrenches, 9 * scene->n_wrenches),
+        DIRECTIONS(dyn_forward_directional),   OUT(dyn_forward_directional, rates, io.n * nv),
+        OUT(dyn_forward_directional, qdd, nv), OUT(dyn_forward_directional, singular, 1)};
     RUN_KERNEL(k->forward_directional, k, scene, rows, io, ports);
 }
 
@@ -522,12 +523,8 @@ void rows_forward_hessian_product(const dyn_kernels *k, const dyn_scene *scene, 
                           IN(dyn_forward_hessian_product, tau, nv),
                           IN(dyn_forward_hessian_product, wrenches, 9 * scene->n_wrenches),
                           IN(dyn_forward_hessian_product, multipliers, nv),
-                          IN(dyn_forward_hessian_product, direction_q, io.n * nv),
-                          IN(dyn_forward_hessian_product, direction_qd, io.n * nv),
-                          IN(dyn_forward_hessian_product, direction_tau, io.n * nv),
-                          OUT(dyn_forward_hessian_product, product_q, io.n * nv),
-                          OUT(dyn_forward_hessian_product, product_qd, io.n * nv),
-                          OUT(dyn_forward_hessian_product, product_tau, io.n * nv),
+                          DIRECTIONS(dyn_forward_hessian_product),
+                          PRODUCTS(dyn_forward_hessian_product),
                           OUT(dyn_forward_hessian_product, rates, io.n * nv),
                           OUT(dyn_forward_hessian_product, qdd, nv),
                           OUT(dyn_forward_hessian_product, singular, 1)};
@@ -567,9 +564,7 @@ void rows_step_directional(const dyn_kernels *k, const dyn_scene *scene, size_t 
                             IN(dyn_step_directional, qd, nv),
                             IN(dyn_step_directional, tau, nv),
                             IN(dyn_step_directional, wrenches, 9 * scene->n_wrenches),
-                            IN(dyn_step_directional, direction_q, io.n * nv),
-                            IN(dyn_step_directional, direction_qd, io.n * nv),
-                            IN(dyn_step_directional, direction_tau, io.n * nv),
+                            DIRECTIONS(dyn_step_directional),
                             OUT(dyn_step_directional, rates_q, io.n * nv),
                             OUT(dyn_step_directional, rates_qd, io.n * nv),
                             OUT(dyn_step_directional, work, entries),
@@ -598,14 +593,10 @@ void rows_step_hessian_product(const dyn_kernels *k, const dyn_scene *scene, siz
                           OUT(dyn_step_hessian_product, gradient.work, entries),
                           OUT(dyn_step_hessian_product, gradient.singular, 1),
                           OUT(dyn_step_hessian_product, gradient.unsolved, 1),
-                          IN(dyn_step_hessian_product, direction_q, io.n * nv),
-                          IN(dyn_step_hessian_product, direction_qd, io.n * nv),
-                          IN(dyn_step_hessian_product, direction_tau, io.n * nv),
+                          DIRECTIONS(dyn_step_hessian_product),
                           IN(dyn_step_hessian_product, multiplier_rates_q, io.n * nv),
                           IN(dyn_step_hessian_product, multiplier_rates_qd, io.n * nv),
-                          OUT(dyn_step_hessian_product, product_q, io.n * nv),
-                          OUT(dyn_step_hessian_product, product_qd, io.n * nv),
-                          OUT(dyn_step_hessian_product, product_tau, io.n * nv),
+                          PRODUCTS(dyn_step_hessian_product),
                           OUT(dyn_step_hessian_product, work, more)};
     assert_non_null(work);
     assert_non_null(tangent);

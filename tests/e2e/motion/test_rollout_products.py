@@ -78,19 +78,19 @@ class RolloutProducts(ServerCase):
 
     def differences(self, model, request, along, i):
         """Richardson's extrapolation of central differences of the gradients along direction i: the error is of order h⁴."""
-        h = np.array([1, -1, 0.5, -0.5]) * 1e-3
+        h = np.array([1, -1, 0.5, -0.5]) * 2e-5
         rows = {**request, "q": self.moved(model, np.array(request["q"]), np.outer(h, along["q"][i])).tolist(),
                 "qd": (np.array(request["qd"]) + np.outer(h, along["qd"][i])).tolist(),
                 "torques": (np.array(request["torques"]) + np.multiply.outer(h, along["torques"][i])).tolist(), "normalise": True}
         answer = self.ask(model, "rollout-gradient", rows)
         of = lambda name: np.array(answer[f"gradient_{name}"])
-        return {name: (4 * (of(name)[2] - of(name)[3]) - 0.5 * (of(name)[0] - of(name)[1])) / 3 / (0.5 * 2e-3) for name in PARTS}
+        return {name: (4 * (of(name)[2] - of(name)[3]) - 0.5 * (of(name)[0] - of(name)[1])) / 3 / 2e-5 for name in PARTS}
 
     def products(self, model, request, along, **more):
         return self.ask(model, "rollout-gradient", {**request, "directions": {n: x.tolist() for n, x in along.items()}, **more})
 
     def models(self):
-        self.ok(self.client.put("/v1/models/ball", BALL), 201)
+        self.assertIn(self.client.put("/v1/models/ball", BALL).status, (200, 201))
         return "panda", "solo12", "ball"
 
     def test_products_are_differences_of_gradients(self):
@@ -209,7 +209,7 @@ class RolloutProducts(ServerCase):
         refuse({**request, "directions": {"parameters": q}}, "/directions/parameters")
         refuse({**request, "directions": {"q": q, "qd": q[:1]}}, "/directions/qd")
         refuse({**request, "directions": {"q": q, "torques": along["torques"][:, :2].tolist()}}, "/directions/torques/0")
-        refuse({**request, "directions": {"torques": q}}, "/directions/torques/0")
+        refuse({**request, "directions": {"torques": q}}, "/directions/torques/0/0")
         refuse({**request, "directions": {"torques": []}}, "/directions/torques")
         problem = refuse({**request, "integrator": "implicit_euler", "directions": {"q": q}}, "/directions")
         self.assertIn("semi_implicit_euler", problem["detail"])

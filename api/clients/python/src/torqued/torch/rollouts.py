@@ -48,7 +48,7 @@ class _Gradient(torch.autograd.Function):
     def forward(context: Any, model: Model, fields: dict[str, Any],     # type: ignore[override]
                 *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         save(context, model, fields, tensors)
-        by = _ask(context, {})
+        by = _ask(context, tensors, {})
         return tensor(by.gradient_q), tensor(by.gradient_qd), tensor(by.gradient_torques)
 
     @staticmethod
@@ -56,11 +56,11 @@ class _Gradient(torch.autograd.Function):
     def backward(context: Any, *along: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
         by_q, by_qd, by_torques = arrays(along)
         directions = {"q": by_q[..., None, :], "qd": by_qd[..., None, :], "torques": by_torques[..., None, :, :]}
-        by = _ask(context, {"directions": directions, "outputs": [*PRODUCTS]})
+        by = _ask(context, context.saved_tensors, {"directions": directions, "outputs": [*PRODUCTS]})
         axis = by_q.ndim - 1
         return (None, None, *(tensor(by[name].take(0, axis)) for name in PRODUCTS))
 
 
-def _ask(context: Any, more: dict[str, Any]) -> Any:
-    q, qd, torques, by_q, by_qd = arrays(context.saved_tensors)
+def _ask(context: Any, tensors: tuple[torch.Tensor, ...], more: dict[str, Any]) -> Any:
+    q, qd, torques, by_q, by_qd = arrays(tensors)
     return context.model.rollout_gradient(q, qd=qd, torques=torques, multipliers_q=by_q, multipliers_qd=by_qd, **context.fields, **more)

@@ -16,7 +16,7 @@ def save(context: Any, model: Model, fields: dict[str, Any], tensors: tuple[torc
 
 def arrays(tensors: tuple[torch.Tensor, ...]) -> list[Any]:
     """The numbers of the tensors, which NumPy shares unless they are not contiguous."""
-    return [tensor.detach().contiguous().numpy() for tensor in tensors]
+    return [x.detach().contiguous().numpy() for x in tensors]
 
 
 def tensor(array: Any) -> torch.Tensor:

@@ -9,7 +9,7 @@
  *
  * where S' has the second derivatives of V v, and y' stands for the change of y. */
 #pragma once
-#include "displacement.h"
+#include "dynamics/recursion/displacement.h"
 
 /* Second derivatives of B and C with respect to t^2. */
 typedef struct turn_curvature {

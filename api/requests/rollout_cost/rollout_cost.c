@@ -62,19 +62,20 @@ static bool read_terms(api_query *q, const api_node *cost, const api_place *poin
 }
 
 /* Reads the shapes of the matrices of weights. */
-static bool read_matrices(api_query *q, const api_node *cost, const api_place *pointer, api_rollout_cost *to)
+static bool read_weight_matrices(api_query *q, const api_node *cost, const api_place *pointer, api_rollout_cost *to)
 {
     for (int i = 0; i < API_COST_MATRICES; i++) {
-        api_cost_matrix      *matrix = &to->matrix[i];
-        const size_t          n      = i == API_COST_TAU_MATRIX ? q->model->nv : 2 * q->model->nv;
-        const api_points_form form   = {.name = "rows of weights", .least = 1, .why = "", .width = n};
-        const api_place       at     = api_place_key(pointer, matrix_names[i]);
-        const api_node       *value  = api_node_get(cost, matrix_names[i]);
+        api_cost_matrix      *matrix    = &to->matrix[i];
+        const size_t          n         = i == API_COST_TAU_MATRIX ? q->model->nv : 2 * q->model->nv;
+        const api_points_form form      = {.name = "rows of weights", .least = 1, .why = "", .width = n};
+        const api_place       matrix_at = api_place_key(pointer, matrix_names[i]);
+        const api_node       *value     = api_node_get(cost, matrix_names[i]);
         if (!value) continue;
-        if (!api_points_measure(q, value, &at, &form, &matrix->points)) return false;
+        if (!api_points_measure(q, value, &matrix_at, &form, &matrix->points)) return false;
         if (matrix->points.n != n)
-            return api_fail_at(q->problem, &at, API_WRONG_SHAPE, "%zu rows of weights given, %zu expected (%s of %s)",
-                               matrix->points.n, n, i == API_COST_TAU_MATRIX ? "nv" : "2 nv", q->model->name);
+            return api_fail_at(q->problem, &matrix_at, API_WRONG_SHAPE,
+                               "%zu rows of weights given, %zu expected (%s of %s)", matrix->points.n, n,
+                               i == API_COST_TAU_MATRIX ? "nv" : "2 nv", q->model->name);
     }
     return true;
 }
@@ -119,7 +120,7 @@ static bool read_cost(api_query *q, const api_node *request, const api_place *up
     const api_place          pointer = api_place_key(up, "cost");
     to->present                      = cost != NULL;
     return !cost || (api_check_keys(q, cost, &pointer, names, "cost") && read_terms(q, cost, &pointer, steps, to) &&
-                     read_matrices(q, cost, &pointer, to) && check_terms(q, cost, &pointer, to));
+                     read_weight_matrices(q, cost, &pointer, to) && check_terms(q, cost, &pointer, to));
 }
 
 static bool read_state_multipliers(api_query *q, const api_node *request, const api_place *up, size_t steps,
@@ -221,18 +222,18 @@ static bool load_matrix(const api_query *q, api_rollout_cost *cost, int i)
     api_cost_matrix *matrix = &cost->matrix[i];
     const size_t     n = matrix->points.width, size = n * n, rows = matrix->points.batch ? q->rows : 1;
     const api_place  in = api_place_key(NULL, "cost"), pointer = api_place_key(&in, matrix_names[i]);
-    const double    *given   = api_points_read(q, &matrix->points);
-    double          *numbers = api_take(q->pool, rows * size * sizeof *numbers);
-    for (size_t row = 0; given && numbers && row < rows; row++) {
+    const double    *rows_read = api_points_read(q, &matrix->points);
+    double          *numbers   = api_take(q->pool, rows * size * sizeof *numbers);
+    for (size_t row = 0; rows_read && numbers && row < rows; row++) {
         if (!api_deadline_check(q->input->deadline, q->problem)) return false;
-        order_weights(q, n, given + row * size, numbers + row * size);
+        order_weights(q, n, rows_read + row * size, numbers + row * size);
         if (symmetrize(n, numbers + row * size)) continue;
         return api_fail_at(q->problem, &pointer, API_BAD_VALUE,
                            "the matrix is not symmetric: give the mean of the matrix and its transpose, which has the "
                            "same cost");
     }
     matrix->weight = numbers;
-    return given && numbers &&
+    return rows_read && numbers &&
            (i == API_COST_TAU_MATRIX ||
             check_position_weights(q, cost,
                                    cost->term[API_COST_Q].target != NULL ? cost->term[API_COST_Q].target
