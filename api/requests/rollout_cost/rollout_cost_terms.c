@@ -102,7 +102,7 @@ typedef struct matrix_term {
 } matrix_term;
 
 /* Sets y to Q x, where x is zero before entry `first` and from entry `end` on. */
-static void weigh(const matrix_term *t, const double *x, size_t first, size_t end, double *y)
+static void multiply_weights(const matrix_term *t, const double *x, size_t first, size_t end, double *y)
 {
     for (size_t i = 0; i < t->n; i++) {
         y[i] = 0;
@@ -141,7 +141,7 @@ static bool matrix_term_of(const api_rollout_cost *cost, int i, const api_cost_s
     *t = (matrix_term){matrix->weight + (matrix->points.batch ? s->row * n * n : 0), n, s->scratch, s->scratch + n};
     if (i == API_COST_TAU_MATRIX) return true;
     write_state_differences(cost, i == API_COST_FINAL_MATRIX ? API_COST_FINAL_Q : API_COST_Q, s, t->dx);
-    weigh(t, t->dx, 0, t->n, t->slope);
+    multiply_weights(t, t->dx, 0, t->n, t->slope);
     return true;
 }
 
@@ -219,7 +219,7 @@ static void add_matrix_rates(const api_rollout_cost *cost, int i, const api_cost
         y[s->nv + v] = along_qd[v * s->W];
     }
     turn_entries(cost, t.dx, false, y);
-    weigh(&t, y, 0, t.n, t.slope);
+    multiply_weights(&t, y, 0, t.n, t.slope);
     turn_entries(cost, t.dx, true, t.slope);
     add_to_slopes(s, t.slope);
 }
@@ -236,7 +236,7 @@ static void add_matrix_curvature(const api_rollout_cost *cost, int i, const api_
         memset(y, 0, t.n * sizeof *y);
         y[c] = 1;
         turn_entries(cost, t.dx, false, y);
-        weigh(&t, y, first, end < t.n ? end : t.n, t.slope);
+        multiply_weights(&t, y, first, end < t.n ? end : t.n, t.slope);
         turn_entries(cost, t.dx, true, t.slope);
         for (size_t r = 0; r < t.n; r++)
             matrix[r * width + c] += t.slope[r];
@@ -252,7 +252,7 @@ static double add_torque_matrix(const api_rollout_cost *cost, const api_cost_sta
     if (!matrix_term_of(cost, API_COST_TAU_MATRIX, s, &t)) return 0;
     for (size_t v = 0; v < s->nv; v++)
         t.dx[v] = tau[v * s->W] - (target ? target[v] : 0);
-    weigh(&t, t.dx, 0, t.n, t.slope);
+    multiply_weights(&t, t.dx, 0, t.n, t.slope);
     for (size_t v = 0; v < s->nv; v++) {
         sum += 0.5 * t.dx[v] * t.slope[v];
         by_tau[v * s->W] += t.slope[v];
@@ -392,7 +392,7 @@ void api_rollout_cost_add_torque_rates(const api_rollout_cost *cost, const api_c
     if (!matrix_term_of(cost, API_COST_TAU_MATRIX, s, &t)) return;
     for (size_t v = 0; v < s->nv; v++)
         t.dx[v] = along[v * s->W];
-    weigh(&t, t.dx, 0, t.n, t.slope);
+    multiply_weights(&t, t.dx, 0, t.n, t.slope);
     for (size_t v = 0; v < s->nv; v++)
         by_tau[v * s->W] += t.slope[v];
 }

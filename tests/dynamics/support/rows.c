@@ -101,6 +101,9 @@ static void blocks_to_rows(const dyn_kernels *k, size_t rows, port p, const char
     size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv;                                               \
     (void)nq, (void)nv
 
+#define STATE_AND_TAU(type)                                                                                            \
+    IN(type, q, nq), IN(type, qd, nv), IN(type, tau, nv), IN(type, wrenches, 9 * scene->n_wrenches)
+
 /* The inputs of a kernel along directions of q, qd and tau. */
 #define DIRECTIONS(type)                                                                                               \
     IN(type, direction_q, io.n *nv), IN(type, direction_qd, io.n *nv), IN(type, direction_tau, io.n *nv)
@@ -120,11 +123,8 @@ void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t 
 void rows_forward_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_dynamics io)
 {
     SIZES;
-    const port ports[] = {
-        IN(dyn_forward_dynamics, q, nq),          IN(dyn_forward_dynamics, qd, nv),
-        IN(dyn_forward_dynamics, tau, nv),        IN(dyn_forward_dynamics, wrenches, 9 * scene->n_wrenches),
-        IN(dyn_forward_dynamics, driven_qdd, nv), OUT(dyn_forward_dynamics, qdd, nv),
-        OUT(dyn_forward_dynamics, singular, 1)};
+    const port ports[] = {STATE_AND_TAU(dyn_forward_dynamics), IN(dyn_forward_dynamics, driven_qdd, nv),
+                          OUT(dyn_forward_dynamics, qdd, nv), OUT(dyn_forward_dynamics, singular, 1)};
     RUN(forward_dynamics, k, scene, rows, io, ports);
 }
 
@@ -293,13 +293,11 @@ void rows_forward_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t r
     const size_t n = io.multipliers ? nv * nv : nv * nv * nv, entries = dyn_forward_hessian_work(scene->model);
     double      *work  = calloc(rows * entries, sizeof *work);
     io.n               = nv;
-    const port ports[] = {
-        IN(dyn_forward_hessian, q, nq),           IN(dyn_forward_hessian, qd, nv),
-        IN(dyn_forward_hessian, tau, nv),         IN(dyn_forward_hessian, wrenches, 9 * scene->n_wrenches),
-        IN(dyn_forward_hessian, multipliers, nv), OUT(dyn_forward_hessian, q_q, n),
-        OUT(dyn_forward_hessian, q_qd, n),        OUT(dyn_forward_hessian, qd_qd, n),
-        OUT(dyn_forward_hessian, q_tau, n),       OUT(dyn_forward_hessian, qd_tau, n),
-        OUT(dyn_forward_hessian, work, entries),  OUT(dyn_forward_hessian, singular, 1)};
+    const port ports[] = {STATE_AND_TAU(dyn_forward_hessian),   IN(dyn_forward_hessian, multipliers, nv),
+                          OUT(dyn_forward_hessian, q_q, n),     OUT(dyn_forward_hessian, q_qd, n),
+                          OUT(dyn_forward_hessian, qd_qd, n),   OUT(dyn_forward_hessian, q_tau, n),
+                          OUT(dyn_forward_hessian, qd_tau, n),  OUT(dyn_forward_hessian, work, entries),
+                          OUT(dyn_forward_hessian, singular, 1)};
     assert_non_null(work);
     io.work = work;
     RUN_KERNEL(k->forward_hessian, k, scene, rows, io, ports);
@@ -337,10 +335,7 @@ void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_st
     SIZES;
     size_t     entries = step_work(scene, &io);
     double    *work    = calloc(rows * entries, sizeof *work);
-    const port ports[] = {IN(dyn_step, q, nq),
-                          IN(dyn_step, qd, nv),
-                          IN(dyn_step, tau, nv),
-                          IN(dyn_step, wrenches, 9 * scene->n_wrenches),
+    const port ports[] = {STATE_AND_TAU(dyn_step),
                           IN(dyn_step, stops, io.n_stopping),
                           OUT(dyn_step, q_after, nq),
                           OUT(dyn_step, qd_after, nv),
@@ -448,17 +443,10 @@ void rows_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dy
 void rows_forward_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_gradient io)
 {
     SIZES;
-    const port ports[] = {IN(dyn_forward_gradient, q, nq),
-                          IN(dyn_forward_gradient, qd, nv),
-                          IN(dyn_forward_gradient, tau, nv),
-                          IN(dyn_forward_gradient, wrenches, 9 * scene->n_wrenches),
-                          IN(dyn_forward_gradient, multipliers, nv),
-                          OUT(dyn_forward_gradient, qdd, nv),
-                          OUT(dyn_forward_gradient, gradient_q, nv),
-                          OUT(dyn_forward_gradient, gradient_qd, nv),
-                          OUT(dyn_forward_gradient, gradient_tau, nv),
-                          OUT(dyn_forward_gradient, singular, 1),
-                          GRADIENTS_OF_SCENE(dyn_forward_gradient)};
+    const port ports[] = {STATE_AND_TAU(dyn_forward_gradient),        IN(dyn_forward_gradient, multipliers, nv),
+                          OUT(dyn_forward_gradient, qdd, nv),         OUT(dyn_forward_gradient, gradient_q, nv),
+                          OUT(dyn_forward_gradient, gradient_qd, nv), OUT(dyn_forward_gradient, gradient_tau, nv),
+                          OUT(dyn_forward_gradient, singular, 1),     GRADIENTS_OF_SCENE(dyn_forward_gradient)};
     RUN_KERNEL(k->forward_gradient, k, scene, rows, io, ports);
 }
 
@@ -480,11 +468,9 @@ void rows_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows,
 void rows_forward_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_directional io)
 {
     SIZES;
-    const port ports[] = {
-        IN(dyn_forward_directional, q, nq),    IN(dyn_forward_directional, qd, nv),
-        IN(dyn_forward_directional, tau, nv),  IN(dyn_forward_directional, wrenches, 9 * scene->n_wrenches),
-        DIRECTIONS(dyn_forward_directional),   OUT(dyn_forward_directional, rates, io.n * nv),
-        OUT(dyn_forward_directional, qdd, nv), OUT(dyn_forward_directional, singular, 1)};
+    const port ports[] = {STATE_AND_TAU(dyn_forward_directional), DIRECTIONS(dyn_forward_directional),
+                          OUT(dyn_forward_directional, rates, io.n * nv), OUT(dyn_forward_directional, qdd, nv),
+                          OUT(dyn_forward_directional, singular, 1)};
     RUN_KERNEL(k->forward_directional, k, scene, rows, io, ports);
 }
 
@@ -518,10 +504,7 @@ void rows_forward_hessian_product(const dyn_kernels *k, const dyn_scene *scene, 
                                   dyn_forward_hessian_product io)
 {
     SIZES;
-    const port ports[] = {IN(dyn_forward_hessian_product, q, nq),
-                          IN(dyn_forward_hessian_product, qd, nv),
-                          IN(dyn_forward_hessian_product, tau, nv),
-                          IN(dyn_forward_hessian_product, wrenches, 9 * scene->n_wrenches),
+    const port ports[] = {STATE_AND_TAU(dyn_forward_hessian_product),
                           IN(dyn_forward_hessian_product, multipliers, nv),
                           DIRECTIONS(dyn_forward_hessian_product),
                           PRODUCTS(dyn_forward_hessian_product),
@@ -536,19 +519,11 @@ void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t row
     SIZES;
     const size_t entries = dyn_step_gradient_work(scene, io.method);
     double      *work    = calloc(rows * entries, sizeof *work);
-    const port   ports[] = {IN(dyn_step_gradient, q, nq),
-                            IN(dyn_step_gradient, qd, nv),
-                            IN(dyn_step_gradient, tau, nv),
-                            IN(dyn_step_gradient, wrenches, 9 * scene->n_wrenches),
-                            IN(dyn_step_gradient, multipliers_q, nv),
-                            IN(dyn_step_gradient, multipliers_qd, nv),
-                            OUT(dyn_step_gradient, gradient_q, nv),
-                            OUT(dyn_step_gradient, gradient_qd, nv),
-                            OUT(dyn_step_gradient, gradient_tau, nv),
-                            OUT(dyn_step_gradient, work, entries),
-                            OUT(dyn_step_gradient, singular, 1),
-                            OUT(dyn_step_gradient, unsolved, 1),
-                            GRADIENTS_OF_SCENE(dyn_step_gradient)};
+    const port   ports[] = {STATE_AND_TAU(dyn_step_gradient),          IN(dyn_step_gradient, multipliers_q, nv),
+                            IN(dyn_step_gradient, multipliers_qd, nv), OUT(dyn_step_gradient, gradient_q, nv),
+                            OUT(dyn_step_gradient, gradient_qd, nv),   OUT(dyn_step_gradient, gradient_tau, nv),
+                            OUT(dyn_step_gradient, work, entries),     OUT(dyn_step_gradient, singular, 1),
+                            OUT(dyn_step_gradient, unsolved, 1),       GRADIENTS_OF_SCENE(dyn_step_gradient)};
     assert_non_null(work);
     io.work = work;
     RUN_KERNEL(k->step_gradient, k, scene, rows, io, ports);
@@ -560,15 +535,9 @@ void rows_step_directional(const dyn_kernels *k, const dyn_scene *scene, size_t 
     SIZES;
     const size_t entries = dyn_step_gradient_work(scene, io.method) + dyn_step_tangent_work(scene, io.method);
     double      *work    = calloc(rows * entries, sizeof *work);
-    const port   ports[] = {IN(dyn_step_directional, q, nq),
-                            IN(dyn_step_directional, qd, nv),
-                            IN(dyn_step_directional, tau, nv),
-                            IN(dyn_step_directional, wrenches, 9 * scene->n_wrenches),
-                            DIRECTIONS(dyn_step_directional),
-                            OUT(dyn_step_directional, rates_q, io.n * nv),
-                            OUT(dyn_step_directional, rates_qd, io.n * nv),
-                            OUT(dyn_step_directional, work, entries),
-                            OUT(dyn_step_directional, singular, 1)};
+    const port   ports[] = {STATE_AND_TAU(dyn_step_directional),           DIRECTIONS(dyn_step_directional),
+                            OUT(dyn_step_directional, rates_q, io.n * nv), OUT(dyn_step_directional, rates_qd, io.n * nv),
+                            OUT(dyn_step_directional, work, entries),      OUT(dyn_step_directional, singular, 1)};
     assert_non_null(work);
     io.work = work;
     RUN_KERNEL(k->step_directional, k, scene, rows, io, ports);
@@ -598,11 +567,9 @@ void rows_step_hessian_product(const dyn_kernels *k, const dyn_scene *scene, siz
                           IN(dyn_step_hessian_product, multiplier_rates_qd, io.n * nv),
                           PRODUCTS(dyn_step_hessian_product),
                           OUT(dyn_step_hessian_product, work, more)};
-    assert_non_null(work);
-    assert_non_null(tangent);
+    assert_true(work && tangent);
     io.gradient.work = work;
     io.work          = tangent;
     RUN_KERNEL(k->step_hessian_product, k, scene, rows, io, ports);
-    free(work);
-    free(tangent);
+    free(work), free(tangent);
 }
