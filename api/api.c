@@ -1,7 +1,7 @@
 /* api.c - opens and closes the service, sets its limits and its phase, and keeps the memory of workers. */
 #include "metrics.h"
 #include "api/service/http/call.h"
-#include "api/requests/fields/operation.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/codec/number.h"
 #include "api/base/memory/shortage.h"
 #include <stdio.h>
@@ -57,12 +57,14 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     api_numbers_choose(kernels->target);
     api_set_limits(a, &config->limits);
     api_set_lists(a, config->hosts, config->origins);
-    a->resources    = api_resources;
-    a->files        = config->files;
-    a->contract     = api_contract_file();
-    a->kernels      = kernels;
-    a->alone        = dyn_kernels_for_one_state(kernels);
-    a->budget.limit = config->limits.memory;
+    a->memory_holders = config->memory_holders;
+    a->memory_source  = config->memory_source;
+    a->resources      = api_resources;
+    a->files          = config->files;
+    a->contract       = api_contract_file();
+    a->kernels        = kernels;
+    a->alone          = dyn_kernels_for_one_state(kernels);
+    a->budget.limit   = config->limits.memory;
     atomic_init(&a->limits.memory, config->limits.memory);
     a->calibration = api_calibrate(kernels);
     api_cost_feedback_init(&a->cost_feedback);

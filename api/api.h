@@ -8,6 +8,7 @@
  * until api_end. It has a reference to its model, so replacing or deleting that model does not affect it. An
  * `api_worker` (scratch memory) belongs to one thread. */
 #pragma once
+#include "client_metrics.h"
 #include "problem.h"
 #include "api/robots/files.h"
 #include <stdatomic.h>
@@ -49,6 +50,8 @@ typedef struct api_config {
     const api_file *files; /* served at their paths; ends with a NULL path. NULL: no files */
     const char *hosts;   /* names that Host may have, separated by commas, besides loopback names; NULL: see access.c */
     const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
+    api_memory_holders *memory_holders; /* for /metrics; NULL: /metrics does not tell */
+    void               *memory_source;
 } api_config;
 
 /* True if a list is well-formed: names without port; origins such as "http://localhost:5173", or "*" alone. */

@@ -40,8 +40,12 @@ void api_client_count(const char *client, const api_client_figures *figures);
 const char *api_client_measure_name(api_client_measure measure);
 const char *api_client_measure_help(api_client_measure measure);
 
-typedef void api_client_reader(void *arg, const char *client, double value); /* the value in the unit of the measure */
+typedef void api_client_reader(void *arg, const char *client, double value);
 
-/* Calls `read` for the clients that caused most of a measure, at most API_CLIENTS_SHOWN, the greatest first. Clients
- * that caused nothing are left out. */
+/* Tells what memory the requests in flight of clients hold: calls `read` with bytes, at most API_CLIENTS_SHOWN times,
+ * the greatest first. */
+typedef void api_memory_holders(void *source, api_client_reader *read, void *arg);
+
+/* Calls `read`, with values in the unit of the measure, for the clients that caused most of a measure, at most
+ * API_CLIENTS_SHOWN, the greatest first. Clients that caused nothing are left out. */
 void api_client_read(api_client_measure measure, api_client_reader *read, void *arg);

@@ -9,8 +9,8 @@
  *     A D^-1 = Q [R; 0],    A^+ = D^-1 R^-1 Q_1^T
  *
  * by Householder reflections (Golub & Van Loan 2013, 5.2.2), with Q_1 the first n columns of Q. Since Q_1 has
- * orthonormal columns, the Frobenius norm of D A^+ is that of R^-1: a bound of 1 / s, with s the least singular value
- * of A D^-1. */
+ * orthonormal columns, the Frobenius norm of D A^+ is that of R^-1: an upper bound of 1 / s, with s the least singular
+ * value of A D^-1. */
 #pragma once
 #include "dynamics.h"
 

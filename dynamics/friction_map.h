@@ -14,7 +14,7 @@ typedef struct dyn_friction_map {
     const double *T;      /* nv: given if and only if tau is NULL */
     double       *result; /* nv: T or tau; may be the given array */
     /* Derivatives; NULL: not computed. */
-    double *factor;       /* nv: dtau/dT; may be `result`, which it then replaces, if `slope` is NULL */
-    double *factor_slope; /* nv: the derivative of `factor` by the coordinate's own velocity */
+    double *factor;       /* nv: dtau/dT; may be the array `result`, which it then replaces, if `slope` is NULL */
+    double *factor_slope; /* nv: the derivative of `factor` with respect to the coordinate's own velocity */
     double *slope;        /* nv x nv: dtau/dqd at constant T */
 } dyn_friction_map;

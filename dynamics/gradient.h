@@ -13,8 +13,8 @@ typedef struct dyn_gradient {
     double       *tau;                                     /* nv, with the bits of dyn_inverse_dynamics */
     double       *gradient_q, *gradient_qd, *gradient_qdd; /* nv; must not be NULL */
     double       *gradient_parameters;                     /* 10 n_rows, in the order of dyn_regressor */
-    double       *gradient_wrenches;                       /* n_wrenches x 6, by force and torque in their axes */
-    double       *gradient_gravity;                        /* 3, world axes */
+    double       *gradient_wrenches; /* n_wrenches x 6: with respect to force and torque, in the axes of the wrench */
+    double       *gradient_gravity;  /* 3, world axes */
 } dyn_gradient;
 
 /* Derivatives of the sum of multipliers . qdd, where qdd is that of dyn_forward_dynamics without driven coordinates. */

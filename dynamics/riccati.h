@@ -14,10 +14,10 @@
 typedef struct dyn_riccati {
     size_t        n, m;    /* entries of z and of u */
     const double *A, *B;   /* n x n, n x m */
-    double       *Q_ux;    /* m x n; in: of the step's cost; out: with that of the value */
-    double       *Q_uu;    /* m x m; the same; destroyed */
+    double       *Q_ux;    /* m x n; in: matrix of the step's cost; out: with the contribution of the value */
+    double       *Q_uu;    /* m x m; as Q_ux; destroyed */
     double        damping; /* is added to the diagonal of Q_uu, for K only */
-    double       *V;       /* n x n, symmetric; in: of z+; out: of z under u = K z */
+    double       *V;       /* n x n, symmetric; in: value of z+; out: value of z under u = K z */
     double       *K;       /* m x n */
     double       *work;    /* dyn_riccati_work(n, m) numbers */
     double       *scale;   /* 1: the largest size of an entry of the diagonal of Q_uu, without the damping */

@@ -18,7 +18,7 @@ typedef enum dyn_step_method {
 
 enum { DYN_MAX_HELD = 32 }; /* the most frames that are held at once */
 
-enum { DYN_STEP_STRIP = 16 }; /* the most columns of derivatives that RK4 chains at once */
+enum { DYN_STEP_STRIP = 16 }; /* most columns of derivatives that RK4 propagates at once */
 
 /* A sphere or a disc that rolls on a plane. The material point that touches the plane is held, at s from the frame's
  * origin: with the normal n of the plane, out of the ground, and the axle a of a disc,
@@ -70,8 +70,8 @@ static inline dyn_wrench_site dyn_held_site(const dyn_held_frame *held, double d
  * The functions compute one block of lanes, as the kernels of dynamics.h do. `mechanism` is theirs. Only the joints,
  * coordinates and the number of rows of scene->model are then used. */
 typedef struct dyn_step_mechanism {
-    /* Computes qdd at (q, qd) and its derivatives by q, qd and tau, unless dqdd_dq is NULL. Frames that are held do
-     * not accelerate, and coordinates that stop have qdd = -qd / h. */
+    /* Computes qdd at (q, qd) and, unless dqdd_dq is NULL, its derivatives with respect to q, qd and tau. Held frames
+     * do not accelerate along their directions, and stopping coordinates have qdd = -qd / h. */
     void (*accelerate)(void *mechanism, const dyn_forward_sensitivity *);
     /* Computes dtau_dwrench, or the regressor, at the position of the last call of `accelerate`. */
     void (*differentiate_by_wrenches)(void *mechanism, const dyn_sensitivity *);
@@ -107,9 +107,9 @@ typedef struct dyn_step {
     double *q_after, *qd_after; /* nq and nv; must not be NULL */
     double *state_matrix;       /* 2 nv x 2 nv: dx+/dx; NULL: neither matrix is computed */
     double *input_matrix;       /* 2 nv x nv: dx+/dtau; NULL if and only if state_matrix is */
-    /* Derivatives by the wrenches of the scene and by the inertial parameters of all bodies (dyn_regressor). NULL: not
-     * computed; they need the two matrices above. */
-    double *wrench_matrix;    /* n_wrenches x 2 nv x 6: by force and torque, in the axes of the wrench */
+    /* Derivatives with respect to the wrenches of the scene and to the inertial parameters of all bodies
+     * (dyn_regressor). NULL: not computed; they need the two matrices above. */
+    double *wrench_matrix;    /* n_wrenches x 2 nv x 6: with respect to force and torque, in the axes of the wrench */
     double *parameter_matrix; /* 2 nv x 10 n_rows */
     /* Scratch of one block, whatever the number of blocks: `lanes` times the sum of dyn_step_work, dyn_step_held_work
      * with held or stopping coordinates, and dyn_step_impact_work with an impact. Must not be NULL. */
@@ -135,8 +135,8 @@ typedef enum dyn_step_failure {
     DYN_STEP_STOPPED        /* may_continue returned false */
 } dyn_step_failure;
 
-/* Returns the number of inputs by which the step is differentiated: tau, and the columns of wrench_matrix and
- * parameter_matrix if they are wanted. */
+/* Returns the number of inputs with respect to which the step is differentiated: tau, and the columns of wrench_matrix
+ * and parameter_matrix if they are requested. */
 static inline size_t dyn_step_inputs(const dyn_scene *scene, bool wrenches, bool parameters)
 {
     return (size_t)scene->model->nv + (wrenches ? 6 * scene->n_wrenches : 0) +

@@ -35,15 +35,15 @@ typedef struct srv_config {
     const char *trusted_proxies;           /* networks, separated by commas; NULL: none */
     const char *target;                    /* vector instructions of the kernels; NULL: the fastest */
     size_t      max_body, max_answer, memory;
-    size_t      model_memory; /* of all models */
+    size_t      model_memory; /* memory of all models, bytes */
     size_t      max_rows, max_nesting, max_models, max_links;
-    size_t      client_connections;          /* of one client; 0: three quarters of `connections` */
+    size_t      client_connections;          /* most connections of one client; 0: three quarters of `connections` */
     size_t      client_rate;                 /* requests per second of one client; 0: any */
     size_t      connections, workers, loops; /* workers and loops: 0 derives them from the usable cores */
     size_t      transfer_rate;               /* least bytes per second of large bodies and answers; 0: any */
     double      timeout, read_deadline, write_deadline, idle_timeout;
     double      queue;        /* s of estimated work that may wait per worker */
-    double      client_work;  /* the same of one client; 0: as much as `queue` */
+    double      client_work;  /* work of one client in the queue, s; 0: as much as `queue` */
     double      inline_limit; /* us, longest estimate of a request that runs on the loop's thread */
     double      drain_delay;  /* s, time from SIGTERM until the server drains */
     double      drain;        /* s, time for requests in flight when the server stops */
@@ -73,7 +73,7 @@ void srv_config_table(FILE *out); /* prints a Markdown table */
 /* A setting as text, for help, the manual and completions. */
 typedef struct srv_setting_text {
     const char *name, *value; /* the flag is --name VALUE; value NULL: a switch, --name */
-    const char *variable;     /* its environment variable */
+    const char *variable;     /* environment variable of the setting */
     const char *default_text; /* NULL: none */
     const char *choices;      /* "a|b"; NULL: any value */
     const char *help;

@@ -154,7 +154,7 @@ static void finish(srv_line *line)
     const char *end =
         line->json ? (line->truncated ? ",\"truncated\":1}\n" : "}\n") : (line->truncated ? " truncated=1\n" : "\n");
     size_t length = strlen(end);
-    memcpy(line->text + line->length, end, length); /* it fits, because TAIL bytes were kept free */
+    memcpy(line->text + line->length, end, length); /* TAIL bytes were kept free for this */
     line->length += length;
 }
 

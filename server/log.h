@@ -83,8 +83,8 @@ void srv_log_end_audit(srv_line *line, srv_audit_line *reserved);
  * `refusals` per second have. The log counts and reports the other requests. Lines below the log level need no call. */
 bool srv_log_admits(srv_log *log, const char *client, unsigned status);
 
-/* True if a request that took `ns` is to have a line. Of the routine ones, which succeeded in less than `slow_ns`, one
- * of `sample` has a line. `omitted` receives the number of routine requests without a line since the last line. */
+/* True if a request that took `ns` is to have a line. Of routine requests, which succeeded in less than `slow_ns`, one
+ * in `sample` has a line. `omitted` receives the number of routine requests without a line since the last line. */
 bool srv_log_samples(srv_log *log, bool succeeded, uint64_t ns, uint64_t *omitted);
 
 /* Writes a line with one text field, "message". */

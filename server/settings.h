@@ -10,7 +10,7 @@ typedef struct srv_setting {
     const char      *name; /* the flag is --name, the variable TORQUED_NAME */
     const char      *value;
     srv_setting_kind kind;
-    size_t           offset; /* of the field in srv_config */
+    size_t           offset; /* offset of the field in srv_config */
     double           least, most;
     const char      *default_text; /* NULL: no default; only a TEXT setting may be absent */
     const char      *choices;

@@ -5,6 +5,7 @@
 - Every entry of REFERENCES.md is cited somewhere.
 - Every source file or document that a comment names is in the tree, and nothing cites a document outside it.
 - Every relative link of a document leads to a file and, with #, to a heading.
+- Every folder that ARCHITECTURE.md names is in the tree, and its lists of kernels and mechanics have all folders of dynamics/.
 
 Prints one line for each finding and returns 1 if there is any."""
 import collections
@@ -30,6 +31,10 @@ ENTRY = re.compile(r"^- \*\*(.+?)\.\*\* ", re.MULTILINE)
 FILE_NAME = re.compile(r"(?<![\w./<*{$>-])((?:[\w-]+/)*[\w-]{2,}\.(?:c|h|cc|py|md|mk|sh))(?![\w/*(-]|\.[\w])")
 # Headers of libraries, and `test_x.c` as a name for any test.
 FOREIGN = re.compile(r"(?:microhttpd|uv|mujoco|zconf)\.h$|(?:^|_)x\.[a-z]+$")
+ARCHITECTURE = "ARCHITECTURE.md"
+FOLDER = re.compile(r"`((?:api|deploy|dynamics|findings|models|server|tests)(?:/[\w-]+)*/?)`")
+FLOOR = re.compile(r"\b(?:kernels|mechanics) \(`([^`]*)`\)")
+NO_FLOOR = {"memory", "samples"}           # folders of dynamics/ that are neither kernels nor mechanics
 LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 OUTSIDE = re.compile(r"\b(?:API|[A-Z]{5,}(?:\.md)?) §|\b(?:SEEDS|ANCHORS|ACCEPTANCE|DESIGN|API)\.md\b|\.\./shared\b|"
                      r"\b[Ii]ssue #?[0-9]+\b")
@@ -148,6 +153,19 @@ class Check:
                         continue
             self.say(path, text.count("\n", 0, match.start()) + 1, f"the link {match.group(1)} leads nowhere")
 
+    def folders(self):
+        with open(os.path.join(ROOT, ARCHITECTURE), encoding="utf-8") as file:
+            text = file.read()
+        there = {os.path.dirname(path) for path in self.paths}
+        there |= {folder[:i] for folder in there for i, c in enumerate(folder) if c == "/"}
+        for match in FOLDER.finditer(text):
+            name = match.group(1).rstrip("/")
+            if name not in there and not any(path.startswith(name + ".") for path in self.paths) and name not in self.paths:
+                self.say(ARCHITECTURE, text.count("\n", 0, match.start()) + 1, f"no folder {name} in the tree")
+        listed = {name for match in FLOOR.finditer(text) for name in match.group(1).split()}
+        for name in sorted(listed ^ {folder.split("/")[1] for folder in there if folder.startswith("dynamics/")} - NO_FLOOR):
+            self.say(ARCHITECTURE, 1, f"dynamics/{name}: " + ("no such folder" if name in listed else "neither kernels nor mechanics"))
+
     def run(self):
         for path in self.paths:
             if path == BIBLIOGRAPHY or not path.endswith(PROSE + C_LIKE + SCRIPTS):
@@ -158,6 +176,7 @@ class Check:
                 self.links(path, text)
             for line, prose in comments(path, text):
                 self.passage(path, line, prose)
+        self.folders()
         for label in sorted(self.labels - self.cited):
             self.say(BIBLIOGRAPHY, 1, f"{label!r} is cited nowhere")
         return 1 if self.failed else 0

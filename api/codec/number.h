@@ -1,4 +1,4 @@
-/* number.h - read and write doubles as decimal text: number_read.c and number_format.c. decimal/ROUNDING.md proves that
+/* number.h - read and write doubles as decimal text: number_read.c and number_write.c. decimal/ROUNDING.md proves that
  * the results are rounded correctly. No result depends on the locale. */
 #pragma once
 #include <stdbool.h>

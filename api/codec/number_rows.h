@@ -1,5 +1,5 @@
 /* number_rows.h - what the portable and the AVX2 code for rows of numbers share. Private to number_read.c,
- * number_format.c and their AVX2 counterparts. */
+ * number_write.c and their AVX2 counterparts. */
 #pragma once
 #include "number.h"
 #include "api/codec/decimal/write.h"

@@ -1,8 +1,8 @@
 /* directional.c - computes the rates of tau along directions of q, qd and qdd in O(n) for each direction: the tangent
  * of the Newton-Euler recursion (own derivation; Guarino Lo Bianco 2009 has the case of time derivatives).
  *
- * tangent_pass.h has the rates of motions and wrenches. Friction, springs and drives have the rates that they have
- * along a motion. */
+ * tangent_pass.h has the rates of motions and wrenches. The rates of friction, springs and drives along a direction are
+ * their time derivatives along a motion, with the direction in place of the velocities. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/directional.h"
 #include "dynamics/joint/load_friction.h"
@@ -35,7 +35,7 @@ size_t LANE_NAME(directional_size)(const dyn_model *m)
 
 /* --- one body ------------------------------------------------------------------------------------------- */
 
-/* Rates of the rotor, the damper and the spring of a joint with a quaternion. */
+/* Rates, along the direction, of the efforts of the rotor, the damper and the spring of a joint with a quaternion. */
 static wrench free_tangent_forces(const tangent_pass *p, const dyn_body *b)
 {
     const twist u = free_rates(b, p->io->qd), g = free_rates(b, p->along.qd);
@@ -46,7 +46,7 @@ static wrench free_tangent_forces(const tangent_pass *p, const dyn_body *b)
     return sum;
 }
 
-/* Rate of the friction and the spring of a joint of one coordinate. */
+/* Rates, along the direction, of the friction and of the spring of a joint of one coordinate. */
 static lane passive_tangent(const tangent_pass *p, const dyn_body *b)
 {
     const lane g    = joint_rate(b, p->along.qd);
@@ -95,7 +95,9 @@ static void put_tangent_rates(const tangent_pass *p, lane *rates)
     drives_add_rates(p->scene, p->io->qd, p->along.qd, p->along.qdd, rates);
 }
 
-/* Adds friction that depends on the load: the rates are those of T before, and a T' + (f' + g' |T|) g after. */
+/* Turns the rates T' of the efforts without friction into the rates of tau: a T' + (f' + g' |T|) qd', with a, f and g
+ * of load_friction.h and qd' the direction of the velocity. Then adds the rates of the friction of coupled
+ * transmissions. */
 static void load_rates(const dyn_scene *scene, const workspace *ws, const tangent_pass *p, lane *rates)
 {
     for (int v = 0; v < scene->model->nv; v++) {
@@ -105,7 +107,7 @@ static void load_rates(const dyn_scene *scene, const workspace *ws, const tangen
     drives_add_friction_rates(scene, p->io->qd, p->along.qd, rates);
 }
 
-/* Computes the efforts T before friction that depends on the load. */
+/* Computes T, the efforts without friction (load_friction.h). */
 static void find_transmitted(const dyn_scene *rigid, const workspace *ws, const dyn_directional *io, const lane *qd)
 {
     const dyn_inverse_dynamics state = {
@@ -130,7 +132,8 @@ static dyn_directional directional_block(const dyn_scene *scene, const dyn_direc
                              .tau           = (double *)block_out(io->tau, block, nv)};
 }
 
-/* Computes one block. `rigid` is the scene without friction that depends on the load, or the scene itself. */
+/* Computes one block. `rigid` is the scene without friction where friction depends on the load, else the scene
+ * itself. */
 static void put_directional_block(const dyn_scene *scene, const dyn_scene *rigid, const workspace *ws,
                                   const dyn_directional *io)
 {

@@ -1,9 +1,9 @@
 /* forward_directional.c - computes the rates of qdd along directions of q, qd and tau, in O(n) for each direction.
  *
  * tau = ID(q, qd, qdd) remains true under any variation, so the rate of qdd is M^-1 (j - dID), with the direction j of
- * tau and the rate dID of ID along (q, qd) at constant qdd (directional.c). M^-1 of an effort is the acceleration of
- * the robot at rest under this effort alone. With friction that depends on the load the efforts are divided by a of
- * each coordinate first (forward_gradient.c). */
+ * tau and the rate dID of ID along (q, qd) at constant qdd (directional.c). M^-1 x is the acceleration of the robot at
+ * rest under the effort x alone, without gravity. With friction that depends on the load j - dID is first divided by
+ * the load factor a of each coordinate (load_friction.h). */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/directional.h"
 #include "dynamics/joint/load_friction.h"
@@ -49,7 +49,8 @@ static dyn_forward_directional forward_directional_block(const dyn_scene *scene,
                                      .singular      = (double *)block_out(io->singular, block, 1)};
 }
 
-/* Replaces dID of one direction by the rate of qdd. */
+/* Replaces the rate dID of inverse dynamics along direction k, at constant qdd, by the rate of qdd, M^-1 (j - dID).
+ * With friction that depends on the load, j - dID is first divided by the load factor a. */
 static void solve_direction(const dyn_scene *scene, const workspace *ws, const dyn_forward_directional *io, size_t k)
 {
     const dyn_scene at_rest = {.model = scene->model, .deadline = scene->deadline};

@@ -1,24 +1,23 @@
-/* forward_gradient.c - computes the derivatives of multipliers . qdd by q, qd and tau, by inertial parameters, external
- * wrenches and gravity, in O(n): the adjoint of forward dynamics.
+/* forward_gradient.c - computes the derivatives of multipliers . qdd with respect to q, qd, tau, inertial parameters,
+ * external wrenches and gravity, in O(n): the adjoint of forward dynamics.
  *
  * tau = ID(q, qd, qdd) remains true under any variation (forward_sensitivity.c), so with mu = M^-1 multipliers
  *
  *     d(multipliers . qdd) = mu . (dtau - dID at constant qdd).
  *
  * mu is the acceleration of the robot at rest under the efforts `multipliers`, without gravity and any other force. So
- * the gradient by tau is mu, and the others are those of gradient.c with the multipliers -mu. With friction that
- * depends on the load, dID/dqdd = a M has its rows scaled by a of each coordinate (load_friction.h), and mu = M^-1
- * multipliers / a.
- */
+ * the gradient with respect to tau is mu, and the others are those of gradient.c with the multipliers -mu. With
+ * friction that depends on the load, dID/dqdd is M with row v multiplied by the load factor a_v of its coordinate
+ * (load_friction.h). Then mu_v = (M^-1 multipliers)_v / a_v. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/workspace.h"
 
 typedef struct workspace {
-    lane          *multipliers, *unused; /* [nv]; -mu, and the gradient by qdd */
-    load_friction *friction;             /* [nv]; only with friction that depends on the load */
-    void          *memory;               /* workspace of the kernels that this one calls */
+    lane *multipliers, *unused; /* [nv]; -mu, and the gradient with respect to qdd, which is not an output here */
+    load_friction *friction;    /* [nv]; only with friction that depends on the load */
+    void          *memory;      /* workspace of the kernels that this one calls */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -60,7 +59,7 @@ static dyn_forward_gradient forward_block_io(const dyn_scene *scene, const dyn_f
         .singular            = (double *)block_out(io->singular, block, 1)};
 }
 
-/* Divides mu by a of each coordinate. */
+/* Divides mu, entry by entry, by the load factor a of the coordinate. */
 static void divide_by_load_factors(const dyn_scene *scene, const workspace *ws, const dyn_forward_gradient *io,
                                    lane *mu)
 {

@@ -1,14 +1,16 @@
-/* friction_gradient.c - computes the derivatives of multipliers . tau by the parameters of friction.
+/* friction_gradient.c - computes the derivatives of multipliers . tau with respect to the parameters of friction.
  *
  * With the rate s of a joint or motor, its sense t = sign(s) or tanh(s / v) and Stribeck's factor G = exp(-(s / w)^2),
  * the friction of joint_forces.h is f = viscous s + (c + (b - c) G) t, where c and b are the magnitudes for the
- * direction of motion. So the derivatives by them are (1 - G) t and G t, and those by v and w are
+ * direction of motion. So the derivatives with respect to c and b are (1 - G) t and G t, and those with respect to v
+ * and w are
  *
  *     -(c + (b - c) G) (1 - t^2) s / v^2,   2 (b - c) G t s^2 / w^3.
  *
- * The part load |T| t of load_friction.h, at the coordinate, has |T| t times the sign of the ratio, and depends on v
- * too. A joint's effort at its coordinate is ratio times its own, and its multiplier is the rate of the joint. Joints
- * without friction have parameters of zero. */
+ * The friction load |T| t of load_friction.h acts at the coordinate. Its derivative with respect to `load` is |T| t
+ * times the sign of the ratio; it depends on v too. The effort at the coordinate is `ratio` times the effort at the
+ * joint. So the multiplier of the effort at the joint is `ratio` times that of the coordinate. The parameters of joints
+ * without friction are zero. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/friction_gradient.h"
 #include "dynamics/joint/load_friction.h"
@@ -16,7 +18,7 @@
 
 enum { VISCOUS, POSITIVE, NEGATIVE, COULOMB_VELOCITY, BREAKAWAY_POSITIVE, BREAKAWAY_NEGATIVE, STRIBECK_VELOCITY, LOAD };
 
-/* The workspace has zeros, in place of rates that are not given. */
+/* The workspace is nv zeros, which stand in for qd where io->qd is NULL. */
 size_t LANE_NAME(friction_gradient_size)(const dyn_model *m)
 {
     return (size_t)m->nv * sizeof(lane);
@@ -29,7 +31,7 @@ LANE_INLINE lane sense_by_width(const dyn_friction *f, lane s, friction_sense se
     return -(sense.slope * s) / f->coulomb_velocity;
 }
 
-/* Writes the derivatives by the parameters but `load` at the rate s, times the multiplier. */
+/* Writes the derivatives with respect to all parameters but `load` at the rate s, multiplied by `multiplier`. */
 static void curve_gradient(const dyn_friction *f, lane s, lane multiplier, lane *to)
 {
     const friction_sense sense    = sense_of(f, s);
@@ -51,8 +53,8 @@ static void curve_gradient(const dyn_friction *f, lane s, lane multiplier, lane 
     to[LOAD]               = zero;
 }
 
-/* Adds the derivatives of load |T| t at the coordinate; `size` is the multiplier times |T| and the sign of the ratio.
- */
+/* Adds the derivatives of load |T| t with respect to `load` and to the width v; `size` is the multiplier times |T| and
+ * the sign of the ratio. */
 static void add_load_gradient(const dyn_friction *f, lane s, lane size, lane *to)
 {
     const friction_sense sense = sense_of(f, s);
@@ -60,8 +62,8 @@ static void add_load_gradient(const dyn_friction *f, lane s, lane size, lane *to
     to[COULOMB_VELOCITY]       = add_mul(to[COULOMB_VELOCITY], f->load * size, sense_by_width(f, s, sense));
 }
 
-/* The friction of the motor of an elastic joint as a function of the motor coordinate's rate: the inverse of
- * spin_friction (expand_joints.c), which has that of the spin. */
+/* The friction of the motor of an elastic joint as a function of the rate of the motor coordinate. The rotor's
+ * body stores it as a function of the spin rate (spin_friction of expand_joints.c); this function converts it back. */
 static dyn_friction motor_friction(const dyn_body *b)
 {
     const dyn_friction *f = &b->joint.friction;
@@ -76,7 +78,7 @@ static dyn_friction motor_friction(const dyn_body *b)
                           .load               = f->load};
 }
 
-/* Writes the derivatives by the friction of a joint, or of the motor of an elastic joint. */
+/* Writes the derivatives with respect to the friction parameters of a joint, or of the motor of an elastic joint. */
 static void mover_gradient(const dyn_body *b, const lane *qd, const lane *T, const lane *multipliers, lane *to)
 {
     const bool         motor = b->joint.is_rotor;

@@ -1,12 +1,14 @@
-/* gradient.c - computes the derivatives of multipliers . tau by q, qd and qdd, by inertial parameters, external
+/* gradient.c - computes the derivatives of multipliers . tau with respect to q, qd, qdd, inertial parameters, external
  * wrenches and gravity, and tau beside them, in O(n).
  *
- * The passes of virtual_power.h give the derivatives by rigid bodies. The derivatives by qdd are efforts M multipliers,
+ * virtual_power.h gives the derivatives of the rigid-body part. The derivatives with respect to qdd are M multipliers,
  * written where inverse dynamics writes tau, so that rotors are added there. This file adds friction, springs, elastic
- * joints and coupled transmissions, whose efforts are functions of single coordinates, and the sums over bodies:
+ * joints and coupled transmissions, whose efforts are functions of single coordinates, and three sums over bodies: the
+ * derivatives
  *
- *     by the parameters of a body: its virtual velocity times the wrenches of unit parameters (regressor.c),
- *     by the force and torque of a wrench at x: -u(x) and -o,     by gravity: the sum of -R A over bodies on the world.
+ *     with respect to the parameters of a body: virtual velocity times the wrenches of unit parameters (regressor.c),
+ *     with respect to force and torque of a wrench at the point x: -u(x) and -o, the virtual velocity at x,
+ *     with respect to gravity: the sum of -R A over the bodies on the world, with A of virtual_power.h.
  *
  * The derivative of the sign of sharp friction is 0. Friction that depends on the load: load_gradient.c. */
 #include "dynamics/algorithms/kernels.h"
@@ -71,7 +73,7 @@ LANE_INLINE void power_backward_pass(const power_pass *p, newton_euler_variant v
             power_backward_run(p, m->run[r], v);
 }
 
-/* Sets Y of all bodies from the external wrenches in world axes. */
+/* Sets Y of each body (virtual_power.h) to the part of its own external wrenches in world axes. */
 static void gather_turns(const power_pass *p)
 {
     const dyn_scene              *scene  = p->euler.scene;
@@ -99,8 +101,9 @@ LANE_NOINLINE void passes_with_wrenches(const power_pass *p)
 
 /* --- efforts within joints --------------------------------------------------------------------------------------- */
 
-/* Adds the derivatives of u . f + w . n of a joint with a quaternion (free_joint_forces.h): J u x w and J v x u of the
- * rotor, the damping, and k G^T of the multipliers' angular part of a spring. */
+/* Adds the derivatives of u . f + w . n of a joint with a quaternion, where u and w are the linear and angular part of
+ * its multipliers and f and n are its efforts (free_joint_forces.h): J u x w and J v x u of the rotor, the derivatives
+ * of the damping, and k G^T w of a spring. */
 static void free_gradients(const dyn_scene *scene, const dyn_body *b, const block_arrays *x, const power_outputs *out)
 {
     const twist  rates = free_rates(b, x->qd), virtual_rates = free_rates(b, x->multipliers);
@@ -140,7 +143,8 @@ static void passive_gradients(const dyn_scene *scene, const block_arrays *x, con
     }
 }
 
-/* Adds the derivatives of the efforts of elastic joints, with R of coupling_effort: R is linear. */
+/* Adds the derivatives of the efforts of elastic joints. The effort R of coupling_effort is linear, so R of the
+ * multipliers gives them. */
 static void coupling_gradients(const dyn_scene *scene, const lane *multipliers, const power_outputs *out)
 {
     for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
@@ -176,8 +180,8 @@ LANE_INLINE vec3 acceleration_transposed_add(vec3 s, const acceleration_matrix *
 /* sum + a.i b.j + a.j b.i */
 #define SYMMETRIC(sum, a, b, i, j) add_mul(add_mul(sum, (a).i, (b).j), (a).j, (b).i)
 
-/* Writes the derivatives by the parameters m, m c, J of a link, from its motion in its own frame:
- *     u . a,   U^T u + a x o,   o wd^T + (o x w) w^T, of which an entry off the diagonal stands for two. */
+/* Writes the derivatives with respect to the parameters m, m c, J of a link, from its motion in its own frame:
+ *     u . a,   U^T u + a x o,   o wd^T + (o x w) w^T, where each entry off the diagonal counts twice, as in J. */
 static void body_parameters_out(const dyn_body *b, const power_body *B, lane *to)
 {
     const double(*R)[3]               = b->pose.X_bl.R;
@@ -197,7 +201,8 @@ static void body_parameters_out(const dyn_body *b, const power_body *B, lane *to
     to[9] = add_mul(o.z * wd.z, c.z, w.z);
 }
 
-/* A compensated share of the weight falls away: the acceleration minus gravity is that with (1 - share) g. */
+/* Writes the derivatives with respect to the parameters of all bodies. Where a share of the weight is compensated, the
+ * acceleration minus gravity is that with (1 - share) g in place of g. */
 static void parameters_out(const power_pass *p, lane *to)
 {
     const dyn_scene *scene = p->euler.scene;
@@ -214,7 +219,8 @@ static void parameters_out(const power_pass *p, lane *to)
     }
 }
 
-/* The virtual momentum of the compensated masses, in world axes: the derivative of their effort by gravity. */
+/* Returns the virtual momentum of the compensated masses, in world axes: the derivative with respect to gravity of the
+ * part that the compensation has in multipliers . tau. */
 static vec3 compensated_momentum(const power_pass *p)
 {
     const dyn_model *m   = p->euler.scene->model;
@@ -228,8 +234,8 @@ static vec3 compensated_momentum(const power_pass *p)
     return sum;
 }
 
-/* A vector in body axes, in the axes in which a force or torque of the site is given: external_in_body_axes reversed.
- */
+/* Rotates a vector from body axes to the axes in which the force or torque of `site` is given: the inverse of
+ * external_in_body_axes. */
 static vec3 in_axes_of_site(const dyn_wrench_site *site, const attitude *att, vec3 x)
 {
     const vec3 *e = att->row;
@@ -237,7 +243,8 @@ static vec3 in_axes_of_site(const dyn_wrench_site *site, const attitude *att, ve
     return external_in_given_axes(site, x);
 }
 
-/* Writes -u(x) and -o of each external wrench, in its axes. */
+/* Writes the derivatives with respect to each external wrench, in its own axes: -u(x) for the force and -o for the
+ * torque, with u and o of virtual_power.h. */
 static void wrenches_out(const power_pass *p, const lane *values, lane *to)
 {
     const dyn_scene *scene = p->euler.scene;
@@ -284,7 +291,8 @@ static block_arrays block_arrays_of(const dyn_scene *scene, const workspace *ws,
                           .by_gravity    = block_out(io->gradient_gravity, block, 3)};
 }
 
-/* Computes one block. `inertia_only` is the scene without friction and springs. */
+/* Computes one block. `inertia_only` is the scene without friction and springs, for the derivatives with respect to
+ * qdd. */
 static void put_gradient_block(const dyn_scene *scene, const dyn_scene *inertia_only, const workspace *ws,
                                const block_arrays *x)
 {

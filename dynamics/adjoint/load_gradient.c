@@ -1,7 +1,8 @@
 /* load_gradient.c - computes gradients of models whose friction depends on the load (load_friction.h).
  *
- * tau = T + f + g |T| has dtau = a dT + (f' + g' |T|) dqd, with a = 1 + g sign(T) of each coordinate. So the
- * derivatives of multipliers . tau are those of T with the multipliers a m, and those of the friction at constant T. */
+ * tau = T + f + g |T| has dtau = a dT + (f' + g' |T|) dqd, with the load factor a = 1 + g sign(T) of each coordinate.
+ * So the derivatives of multipliers . tau are those of T with the multipliers a m, plus those of the friction at
+ * constant T, where m are the multipliers of tau. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "dynamics/joint/load_friction.h"
@@ -9,7 +10,7 @@
 
 typedef struct workspace {
     load_friction *friction;        /* [nv] */
-    lane          *T, *multipliers; /* [nv]; the multipliers of T: a m */
+    lane          *T, *multipliers; /* [nv]; efforts without friction; their multipliers a m */
     void          *memory;          /* workspace of the kernels without friction */
 } workspace;
 
@@ -49,7 +50,7 @@ static dyn_gradient loaded_gradient_block(const dyn_scene *scene, const dyn_grad
                           .gradient_gravity    = (double *)block_out(io->gradient_gravity, block, 3)};
 }
 
-/* Adds the derivatives of the friction by qd at constant T. */
+/* Adds the derivatives of the friction with respect to qd at constant T. */
 static void add_slopes(const dyn_model *m, const workspace *ws, const lane *qd, const lane *multipliers, lane *by_qd)
 {
     for (int v = 0; v < m->nv; v++)

@@ -38,7 +38,7 @@ LANE_INLINE lane *matrix_row(const matrix *A, size_t row)
     return A->entry + row * A->width;
 }
 
-/* The entry in all lanes. */
+/* The entry as a lane, with the same value in all lanes. */
 LANE_INLINE lane spread_entry(const matrix *A, size_t row, size_t column)
 {
 #if LANES == 1
@@ -81,14 +81,14 @@ static void accumulate_product(const matrix *C, size_t rows, factor a, const mat
         accumulate_rows(C, a, B, depth, i, 1);
 }
 
-/* row -= f other */
+/* row -= f other, for whole rows */
 LANE_INLINE void eliminate_row(const matrix *A, size_t row, lane f, size_t other)
 {
     for (size_t j = 0; j < A->width; j++)
         matrix_row(A, row)[j] = sub_mul(matrix_row(A, row)[j], f, matrix_row(A, other)[j]);
 }
 
-/* The largest size of an entry of the diagonal. */
+/* Returns the largest absolute value of the diagonal. */
 static double largest_diagonal(const double *Q_uu, size_t m)
 {
     double most = 0;

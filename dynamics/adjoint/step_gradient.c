@@ -1,15 +1,17 @@
-/* step_gradient.c - computes the derivatives of multipliers of the state after one step of integration (step.c) by the
- * state before the step, tau, inertial parameters, external wrenches and gravity: the adjoint of the step.
+/* step_gradient.c - computes the derivatives of multipliers . (state after one step of integration, step.c) with
+ * respect to the state before the step, tau, inertial parameters, external wrenches and gravity: the adjoint of the
+ * step.
  *
  * The methods are differentiated backwards from their last equation to the first. With lambda_q and lambda_v for the
- * multipliers of q+ and qd+, and the derivatives by_q and by_u of a displacement q * exp(u) (displacement.h):
+ * multipliers of q+ and qd+, and by_q and by_u for the derivatives of the displaced position q * exp(u) with respect to
+ * q and u (displacement.h), "x gets y" means that y is added to the multipliers of x:
  *
  *     explicit Euler:       a gets h lambda_v,  qd gets lambda_v + h by_u^T lambda_q,  q gets by_q^T lambda_q,
  *     semi-implicit Euler:  qd+ gets lambda = lambda_v + h by_u^T lambda_q,  a gets h lambda,  qd gets lambda,
  *     implicit Euler:       W^T eta = lambda,  a at (q+, qd+) gets h eta,  qd gets eta, with W of step_implicit.h,
  *     RK4:                  the stages of step_rk4.h from the last to the first.
  *
- * The multipliers that an acceleration gets go through forward_gradient.c. */
+ * forward_gradient.c converts the multipliers of an acceleration to those of its q, qd and inputs. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "step_gradient_pass.h"

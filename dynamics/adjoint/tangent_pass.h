@@ -1,18 +1,19 @@
 /* tangent_pass.h - computes the rates of the motion of all bodies along a direction of q, qd and qdd, and those of the
  * wrenches that the bodies require: the tangent of the Newton-Euler recursion, for directional.c and hessian_product.c.
  *
- * d is the rate of components in the axes of the body, which turn with its position. A joint with the axis z, the rates
- * s, sdd and the directions e, g, j of position, rate and acceleration takes the motion k of its parent, at the body's
- * origin and in the body's axes, to
+ * The prefix d marks the rate, along the direction, of the components of a vector in the axes of the body; these axes
+ * turn with the position. A joint with the axis z, the rates s, sdd and the directions e, g, j of position, rate and
+ * acceleration takes the motion k of its parent, at the body's origin and in the body's axes, to
  *
  *     revolute:   dw  = R^T dw_p + w x e z + g z
  *                 dwd = R^T dwd_p + wd_k x e z + dw x s z + w x g z + j z
  *                 da  = R^T (da_p + dU_p p) + a x e z
  *     prismatic:  dw and dwd of the parent, and da = R^T (da_p + dU_p p) + U e z + 2 dw x s z + 2 w x g z + j z
  *
- * The wrench (f, n) of a body is linear in a and U, so that (df, dn) is that of da and dU. To the parent's axes it goes
- * as df + e z x f. External wrenches in world axes turn backward as their body turns; a position moves with the angular
- * displacement o of each body. */
+ * The wrench (f, n) of a body is linear in a and U, so that (df, dn) is the same function of da and dU. Before it is
+ * rotated to the parent's axes, df becomes df + e z x f, since the joint turns by e about z; dn likewise. External
+ * wrenches in world axes turn backward as their body turns; a position moves with the angular displacement o of each
+ * body. */
 #pragma once
 #include "dynamics/recursion/newton_euler_results.h"
 #include "dynamics/recursion/world_fixed.h"
@@ -36,12 +37,12 @@ typedef struct tangent_pass {
     tangent_body                 *body; /* [n_bodies] */
     const newton_euler_io        *io;   /* the state */
     direction                     along;
-    bool                          world_fixed; /* some external wrench is in world axes */
+    bool                          world_fixed; /* true: some external wrench is in world axes */
 } tangent_pass;
 
 /* --- the state ---------------------------------------------------------------------------------------------------- */
 
-/* Moves the motion of the parent, at its own origin, to body i. */
+/* Replaces the motion of the parent, at the parent's origin, by the motion of body i with its U. */
 static inline void move_body(const tangent_pass *p, int i, motion_state *state)
 {
     const newton_euler_variant v  = {.rates = false};
@@ -87,13 +88,14 @@ static inline void set_state(const tangent_pass *p)
 
 /* --- one body, forward ------------------------------------------------------------------------------------------ */
 
-/* Rates of the parent's motion, in its axes. */
+/* Rates, along the direction, of the motion of the parent, in the parent's axes. */
 typedef struct tangent {
     vec3        dw, o;
     motion_rate rate; /* dwd and da */
 } tangent;
 
-/* The directions of a joint of one coordinate. The angle of a rotor has no effect. */
+/* The directions e, g, j of position, rate and acceleration of a joint of one coordinate. The angle of a rotor has no
+ * effect, so its e is zero. */
 typedef struct joint_direction {
     lane e, g, j;
 } joint_direction;
@@ -111,7 +113,7 @@ LANE_INLINE vec3 turn_about_z(vec3 x, vec3 y, lane factor)
     return subtract_spin(x, y, factor);
 }
 
-/* Rotates the rates to the body's axes; da becomes that at the body's origin. */
+/* Rotates the rates from the parent's axes to the body's. Moves da from the parent's origin to the body's. */
 LANE_INLINE void tangent_to_child(link_transform X, const acceleration_matrix *dU, tangent *t)
 {
     t->rate.ad  = to_child(X, acceleration_at_child(X, t->rate.ad, dU));
@@ -120,7 +122,7 @@ LANE_INLINE void tangent_to_child(link_transform X, const acceleration_matrix *d
     t->o        = to_child(X, t->o);
 }
 
-/* Adds the joint's part to the rates at the body's origin, in its axes. */
+/* Adds the terms of the joint in e, g and j to the rates at the body's origin, in its axes. */
 static inline void tangent_step(const dyn_body *b, const motion_state *body, lane s, joint_direction x, tangent *t)
 {
     const motion *k = &body->motion;
@@ -132,7 +134,7 @@ static inline void tangent_step(const dyn_body *b, const motion_state *body, lan
         t->rate.ad = ad;
         return;
     }
-    const vec3 carried = turn_about_z(k->wd, k->w, -s); /* wd_k but its z, which does not turn */
+    const vec3 carried = turn_about_z(k->wd, k->w, -s); /* x and y of wd_k; cross products with z ignore its z */
     t->dw              = turn_about_z(t->dw, k->w, x.e);
     t->dw.z += x.g;
     t->rate.wdd = turn_about_z(turn_about_z(turn_about_z(t->rate.wdd, carried, x.e), t->dw, s), k->w, x.g);
@@ -141,8 +143,8 @@ static inline void tangent_step(const dyn_body *b, const motion_state *body, lan
     t->o.z += x.e;
 }
 
-/* Adds the part of a joint with a quaternion. The parent's U gives the slope of the acceleration at the body's origin.
- */
+/* Adds the terms of a joint with a quaternion. The U of the parent is the gradient of the acceleration with respect to
+ * the point, so it gives the change of `a` where the direction moves the body's origin. */
 static inline void free_tangent_step(const tangent_pass *p, const dyn_body *b, link_transform X, tangent *t)
 {
     const tangent_body *parent = b->tree.parent == DYN_WORLD ? NULL : &p->body[b->tree.parent];
@@ -161,7 +163,7 @@ static inline void free_tangent_step(const tangent_pass *p, const dyn_body *b, l
     t->o        = add(t->o, e.w);
 }
 
-/* Sets the rates of body i, and of the inertial wrench that its mass requires. */
+/* Sets the rates of the motion of body i, and of the inertial wrench that this motion requires. */
 static inline void move_tangent(const tangent_pass *p, int i)
 {
     const dyn_body        *b  = &p->scene->model->body[i];
@@ -184,7 +186,7 @@ static inline void move_tangent(const tangent_pass *p, int i)
     B->rate       = inertial_wrench(&b->derived.regrouped, t.rate.ad, &B->state.Ud, b->joint.kind == DYN_REVOLUTE);
 }
 
-/* Subtracts the rates of the external wrenches in world axes. */
+/* Subtracts the rates, in body axes, of the external wrenches that are constant in world axes. */
 static inline void subtract_turning_wrenches(const tangent_pass *p)
 {
     const lane *values = p->io->wrenches;
@@ -198,7 +200,8 @@ static inline void subtract_turning_wrenches(const tangent_pass *p)
 
 /* --- to the parent ----------------------------------------------------------------------------------------------- */
 
-/* The rate of a wrench w of body b whose components in the axes of the body change at `rate`, in axes that stay. */
+/* Returns the rate, in axes that do not turn, of a wrench w of body b whose components in the axes of the body change
+ * at `rate`. */
 static inline wrench rate_at_rest(const tangent_pass *p, const dyn_body *b, wrench w, wrench rate)
 {
     if (dyn_joint_has_quaternion(b->joint.kind)) {

@@ -8,13 +8,14 @@
  *     A = m u + o x h,   N = h x u + I o,   W = (w x h) x u + E (w x o),   I = trace(E) 1 - E.
  *
  * All three are sums over mass points: A = sum m u(r), N = sum m r x u(r), W = sum m (w x r) x u(r). The derivatives of
- * the virtual power are A by a, N by wd, 2 W - w x N by w, f by u and n by o, where all five include the descendants:
+ * the virtual power with respect to a, wd, w, u and o are A, N, 2 W - w x N, f and n, where all five are sums over the
+ * body and its descendants. Towards the parent (suffix _p) they are summed by
  *
  *     A_p += R A,   N_p += R N + p x R A,   W_p += R W + (w_p x p + p') x R A,
  *
  * and (f, n) as in Newton-Euler. p is the origin of the body in its parent, and p' its rate within the parent: zero for
- * a revolute joint. For a joint with the axis z, or with a quaternion and the velocities v, y and their rates,
- * the derivatives are
+ * a revolute joint. For a joint with the axis z, or with a quaternion and the velocities v, y and their rates, the
+ * derivatives are
  *
  *     by        revolute                  prismatic          with a quaternion: linear, angular
  *     qdd       N.z                       A.z                A,  N
@@ -23,10 +24,10 @@
  *               2 W x w + f x u +         (f x o).z          (2 W - k x N + 2 v x A) x k + N x wd0 + A x a0
  *               n x o).z                                     + f x u0 + n x o0
  *
- * where k, wd0, a0, u0 and o0 are the motions of the parent at the body's origin, in the body's axes:
- * k = w - y, wd0 = wd - y' - k x y, a0 = a - v' - (2 k + y) x v. External wrenches in world axes do not rotate with the
- * bodies. A force F at the point x and a torque T add -(u(x) x F + o x T) to the sum Y of a body and its descendants,
- * Y_p += R Y, and Y is added to the derivatives by rotations. virtual_power_fast.h only makes the passes faster. */
+ * where k, wd0, a0, u0 and o0 are the motions of the parent at the body's origin, in the body's axes: k = w - y, wd0 =
+ * wd - y' - k x y, a0 = a - v' - (2 k + y) x v. External wrenches in world axes do not rotate with the bodies. A force
+ * F at the point x and a torque T add -(u(x) x F + o x T) to the sum Y of a body and its descendants, Y_p += R Y, and Y
+ * is added to the derivatives with respect to rotations. virtual_power_fast.h only makes the passes faster. */
 #pragma once
 #include "dynamics/recursion/newton_euler_results.h"
 
@@ -42,23 +43,24 @@ typedef struct power_body {
 
 /* Outputs for one block. */
 typedef struct power_outputs {
-    lane *q, *qd;  /* [nv] derivatives */
+    lane *q, *qd;  /* [nv] derivatives with respect to q and qd */
     vec3 *gravity; /* sum of R A over the bodies on the world, or NULL */
 } power_outputs;
 
 typedef struct power_pass {
     newton_euler_pass    euler;    /* computes tau and the wrenches (f, n) */
-    newton_euler_pass    inertial; /* writes the derivatives by qdd as efforts of (A, N) and of the rotors */
+    newton_euler_pass    inertial; /* writes the derivatives with respect to qdd: efforts of (A, N) and of the rotors */
     const lane          *multipliers;
     power_body          *body; /* [n_bodies] */
     const power_outputs *out;
-    bool                 keeps;       /* the motion of all bodies is read after the forward pass */
-    bool                 world_fixed; /* some external wrench is in world axes */
+    bool                 keeps; /* true: the motion of all bodies is kept, because it is read after the forward pass */
+    bool                 world_fixed; /* true: some external wrench is in world axes */
 } power_pass;
 
 /* --- one body, forward ------------------------------------------------------------------------------------------ */
 
-/* Sets A, N and W of a body from its mass moments. `revolute`: m, h.z and E.zz are zero, as of regrouped bodies. */
+/* Sets A, N and W of a body from its mass moments. `revolute`: true if m, h.z and E.zz are zero, as they are for
+ * regrouped revolute bodies (model.h). */
 LANE_INLINE void virtual_moments(const dyn_moments *moments, vec3 w, twist u, const bool revolute, power_body *to)
 {
     const double *h = moments->h, *E = moments->E; /* E: xx xy xz yy yz zz */
@@ -84,13 +86,13 @@ LANE_INLINE void virtual_moments(const dyn_moments *moments, vec3 w, twist u, co
     to->W = cross_add(to->W, d, v);
 }
 
-/* Adds to Y the part of F and T of a load in world axes, given in the axes of the body: -(u(x) x F + o x T). */
+/* Adds to Y the term -(u(x) x F + o x T) of one load in world axes. F and T are passed in the axes of the body. */
 LANE_INLINE vec3 add_world_turn(vec3 Y, wrench applied, const external_load *load, twist u)
 {
     return cross_add(cross_add(Y, applied.f, cross_add(times(load->weight, u.v), u.w, load->arm)), applied.n, u.w);
 }
 
-/* Adds the virtual rate of a joint of one coordinate, at the body's origin. */
+/* Adds the virtual rate of a joint of one coordinate to the virtual velocity at the body's origin. */
 LANE_INLINE void virtual_step(link_transform X, lane rate, twist *u)
 {
     twist_to_child_form(X, u);
@@ -156,7 +158,7 @@ LANE_INLINE void power_forward_run(const power_pass *p, dyn_run run, newton_eule
 
 /* --- one body, backward ----------------------------------------------------------------------------------------- */
 
-/* The sums over a body and its descendants. */
+/* The sums of virtual_power.h over a body and its descendants. */
 typedef struct power_sums {
     wrench w, P; /* (f, n) and (A, N) */
     vec3   W, Y;
@@ -168,7 +170,7 @@ LANE_INLINE lane cross_z(vec3 a, vec3 b)
     return sub_mul(a.x * b.y, a.y, b.x);
 }
 
-/* Derivative by the position of a revolute joint. */
+/* Derivative with respect to the position of a revolute joint. */
 LANE_INLINE lane revolute_by_q(const power_body *B, const power_sums *s)
 {
     const lane twice = cross_z(s->W, B->w);
@@ -178,33 +180,33 @@ LANE_INLINE lane revolute_by_q(const power_body *B, const power_sums *s)
     return sub_mul(add_mul(sum, s->w.n.x, B->u.w.y), s->w.n.y, B->u.w.x);
 }
 
-/* Derivative by the rate of a revolute joint. */
+/* Derivative with respect to the rate of a revolute joint. */
 LANE_INLINE lane revolute_by_qd(const power_body *B, const power_sums *s)
 {
     return 2.0 * (s->W.z + cross_z(s->P.n, B->w));
 }
 
-/* Derivative by the position of a joint with one coordinate, without Y: bilinear in B and s. The angle of a rotor has
- * no effect. */
+/* Derivative with respect to the position of a joint with one coordinate, without the term of Y. The derivative is
+ * bilinear in the motion B and the sums s. The angle of a rotor has no effect. */
 LANE_INLINE lane joint_by_q(const dyn_body *b, const power_body *B, const power_sums *s)
 {
     if (b->joint.kind == DYN_PRISMATIC) return dot(s->P.f, B->U_z) + cross_z(s->w.f, B->u.w);
     return b->joint.is_rotor ? lane_of(0) : revolute_by_q(B, s);
 }
 
-/* Derivative by the rate of a joint with one coordinate. */
+/* Derivative with respect to the rate of a joint with one coordinate. */
 LANE_INLINE lane joint_by_qd(const dyn_body *b, const power_body *B, const power_sums *s)
 {
     return b->joint.kind == DYN_PRISMATIC ? 2.0 * cross_z(s->P.f, B->w) : revolute_by_qd(B, s);
 }
 
-/* True if Y adds to the derivative by the position of the joint. */
+/* True if Y contributes to the derivative with respect to the position of the joint. */
 LANE_INLINE bool joint_turns(const dyn_body *b)
 {
     return b->joint.kind == DYN_REVOLUTE && !b->joint.is_rotor;
 }
 
-/* Writes the derivatives by q and qd of a joint with one coordinate. */
+/* Writes the derivatives with respect to q and qd of a joint with one coordinate. */
 LANE_INLINE void joint_gradients_out(const power_pass *p, const dyn_body *b, const power_body *B, const power_sums *s,
                                      newton_euler_variant v)
 {
@@ -215,7 +217,7 @@ LANE_INLINE void joint_gradients_out(const power_pass *p, const dyn_body *b, con
     coordinate_effort_out(m, b, joint_by_qd(b, B, s), p->out->qd);
 }
 
-/* Writes the derivatives by q and qd of a joint with a quaternion. */
+/* Writes the derivatives with respect to q and qd of a joint with a quaternion. */
 LANE_NOINLINE void free_gradients_out(const power_pass *p, const dyn_body *b, const power_body *B, const power_sums *s)
 {
     const newton_euler_io *io = p->euler.io;
@@ -277,7 +279,7 @@ LANE_INLINE power_sums sums_of_body(const power_pass *p, int i, newton_euler_var
     return s;
 }
 
-/* Adds R A of a body on the world to the derivative by gravity. */
+/* Adds R A of a body on the world to the derivative with respect to gravity, which is minus this sum. */
 LANE_NOINLINE void gravity_out(const power_pass *p, int i, vec3 A)
 {
     const dyn_body *b = &p->euler.scene->model->body[i];

@@ -24,14 +24,15 @@ LANE_INLINE void keep_motion(const power_pass *p, int i, const motion_state *sta
     if (p->keeps) to->wd = state->motion.wd;
 }
 
-/* Moves the virtual velocity to next_origin, where the next body has it too, and sets the moments about that point. */
+/* Moves the virtual velocity of body i to next_origin, the origin of the next body, where both bodies have the same;
+ * sets the moments about that point. */
 LANE_INLINE void moments_at_next(const dyn_body *b, vec3 w, twist *u, power_body *to)
 {
     *u = twist_at(*u, b->derived.next_origin, b->derived.next_offsets);
     virtual_moments(&b->derived.regrouped_at_next, w, *u, true, to);
 }
 
-/* The first body on the world; U z = 0. */
+/* The first body on the world. Its U e_z is zero, since it turns about the fixed axis z. */
 LANE_INLINE motion_state power_grounded_body(const power_pass *p, int i, newton_euler_variant v, twist *u)
 {
     const dyn_body *b       = &p->euler.scene->model->body[i];
@@ -55,7 +56,7 @@ LANE_INLINE void plain_virtual_step(link_transform X, lane rate, twist *u)
     u->w.z += rate;
 }
 
-/* As plain_body of newton_euler_fast.h, with the virtual motion. */
+/* Computes motion and inertial wrench as plain_body of newton_euler_fast.h does, and the virtual motion beside them. */
 LANE_INLINE void power_plain_body(const power_pass *p, int i, motion_state *state, twist *u, newton_euler_variant v)
 {
     const newton_euler_pass *e  = &p->euler;
@@ -99,7 +100,8 @@ LANE_INLINE void power_forward_plain_run(const power_pass *p, dyn_run run, newto
 
 /* --- backward pass ---------------------------------------------------------------------------------------------- */
 
-/* Rotates the sums of body i to the previous body, adds those of that body and shifts the sum to its origin. */
+/* Rotates the sums of body i to the axes of the previous body, adds the previous body's own terms, and shifts the sum
+ * to the previous body's origin. */
 LANE_INLINE void sums_to_previous_body(link_transform X, const power_pass *p, int i, power_sums *s)
 {
     const power_body *P    = &p->body[i - 1];

@@ -37,7 +37,7 @@ size_t LANE_NAME(coriolis_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Stores an entry, which is a sum if several joints have the same coordinate. */
+/* Stores an entry. If several joints share the coordinate, adds it to the entry instead. */
 LANE_INLINE void put(const dyn_model *m, lane *entry, lane x)
 {
     *entry = m->has_mimics ? *entry + x : x;
@@ -48,7 +48,7 @@ LANE_INLINE void put(const dyn_model *m, lane *entry, lane x)
  *     F = B S_a + I S'_a,   C_ba = S_b . F,
  *     t = I S_a,   r = B^T S_a,   C_ab = S'_b . t + S_b . r.
  *
- * r, here without the factor 2 that it has in the sensitivity, has only an angular part. */
+ * The row r lacks the factor 2 that it has in sensitivity.c. The linear part of r is zero. */
 static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k, lane *C)
 {
     const dyn_body     *b    = &m->body[i];
@@ -70,7 +70,7 @@ static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k,
         }
 }
 
-/* Computes C. zeros_are_set: C contains the matrix of another state, so the zeros between branches are set. */
+/* Computes C. zeros_are_set: C holds the matrix of another state, so that entries between branches are zero already. */
 static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const lane *qd, bool zeros_are_set, lane *C)
 {
     const dyn_model *m = scene->model;

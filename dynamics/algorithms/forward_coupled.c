@@ -28,7 +28,7 @@ size_t LANE_NAME(forward_coupled_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Locks coordinate v of M alpha = y: sets alpha_v to zero by an infinite inertia. */
+/* Locks coordinate v in M alpha = y: an infinite diagonal entry makes alpha_v zero. */
 static void lock(const dyn_model *m, lane *M, lane *y, int v)
 {
     size_t nv = (size_t)m->nv, k = (size_t)v;

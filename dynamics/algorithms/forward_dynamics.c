@@ -1,9 +1,9 @@
 /* forward_dynamics.c - computes qdd from q, qd and tau with the articulated body algorithm, in O(n).
  *
  * Featherstone (2008), table 7.1, in body frames, in two parts. First the forward pass of Newton-Euler with qdd = 0
- * gives the accelerations by gravity and velocities, and the wrench f0 that they require of each body (newton_euler.h).
- * The other two passes compute the remaining accelerations alpha, without velocities: the joint of a body
- * transmits f = I^A alpha + p^A to it, where I^A and p^A include its descendants, and p^A of a single body is f0.
+ * gives the accelerations due to gravity and velocities, and the wrench f0 that they require of each body
+ * (newton_euler.h). The other two passes compute the remaining accelerations alpha, without velocities: the joint of a
+ * body transmits f = I^A alpha + p^A to it, where I^A and p^A include its descendants, and p^A of a single body is f0.
  *
  * Driven coordinates (hybrid dynamics, Featherstone 2008, ch. 9.2) have their prescribed qdd in the first part. In the
  * second part they are locked: a driven joint passes on I^A and p^A of its body unchanged. Joints with a quaternion are
@@ -86,8 +86,9 @@ LANE_INLINE void inertia_pass(const articulated_pass *p)
 
 /* --- third pass, base to leaves: accelerations ----------------------------------------------------------------- */
 
-/* qdd = (u - U^T alpha') / D,  alpha = alpha' + S qdd, with alpha' = X alpha_p. A driven joint has alpha = alpha':
- * its qdd is in the forward pass. So has a slide (the next body adds its S qdd), and a rotor (its alpha is unused). */
+/* qdd = (u - U^T alpha') / D,  alpha = alpha' + S qdd, with alpha' = X alpha_p. A driven joint has alpha = alpha',
+ * because the forward pass contains its qdd. The slide of a helical joint has alpha = alpha' too (the next body adds S
+ * qdd), and a rotor (its alpha is not used). */
 LANE_INLINE void accelerate_joint(const articulated_pass *p, int i, twist *alpha)
 {
     const dyn_body *b      = &p->scene->model->body[i];

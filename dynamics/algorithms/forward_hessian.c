@@ -21,19 +21,20 @@
 #include "row_products.h"
 #include <string.h>
 
-enum { GROUP = 4 }; /* the most rows of a group */
+enum { GROUP = 4 }; /* most rows of a group */
 
-/* Neighbouring rows of N and L, which have nonzero entries in the columns of their relatives only. */
+/* Neighbouring rows of N and L that have their nonzero entries in the same columns, those of their relatives
+ * (coordinate_tree.h). */
 typedef struct row_group {
     size_t first, n, n_relatives;
-    int   *relatives;            /* [n_relatives] coordinates */
-    size_t part_first, part_end; /* the part of the model that has these coordinates */
+    int   *relatives;            /* [n_relatives] coordinates of these columns */
+    size_t part_first, part_end; /* first and end of the part of the model that has these coordinates */
 } row_group;
 
 typedef struct workspace {
     size_t     n;
     row_group *group;     /* [n] of all rows; room for nv */
-    int       *relatives; /* [nv x nv] room for the relatives */
+    int       *relatives; /* [nv x nv] memory for the relatives of all groups */
     void      *memory;    /* workspace of the kernels that this one calls */
 } workspace;
 
@@ -100,8 +101,8 @@ static void negate(const forward_pass *p, lane *M)
         M[e] = -M[e];
 }
 
-/* Sets C = A B for matrices nv x nv, where minus_A is -A, and A is N or L. No entry of B connects two parts of the
- * model; where C would, it must be zero before. */
+/* Sets C = A B for matrices nv x nv, where A is N or L and minus_A is -A. No entry of B connects two parts of the model
+ * (coordinate_tree.h). Such entries of C are not written; the caller has set them to zero. */
 static void multiply(const forward_pass *p, const lane *minus_A, const lane *B, lane *C)
 {
     const size_t nv = p->nv;
@@ -130,7 +131,7 @@ static void solve(const forward_pass *p, const lane *multipliers)
     }
 }
 
-/* Adds the terms with L to those of ID, and writes qd_tau. */
+/* Adds the terms with L to the second derivatives of inverse dynamics, and writes qd_tau. */
 static void add_load_terms(const forward_pass *p, const results *out)
 {
     const size_t nv = p->nv, n = nv * nv;
@@ -157,7 +158,8 @@ static void add_load_terms(const forward_pass *p, const results *out)
         out->qd_tau[e] = -out->qd_tau[e];
 }
 
-/* Replaces the contracted derivatives of ID by those of m . qdd. */
+/* Converts the second derivatives of inverse dynamics, contracted with mu, to those of m . qdd (formulas at the top of
+ * this file). */
 static void put_results(const forward_pass *p, const results *out)
 {
     const size_t nv = p->nv, n = nv * nv;
@@ -186,7 +188,7 @@ typedef struct block_state {
     const double *q, *qd, *tau, *wrenches;
 } block_state;
 
-/* Computes the derivatives that are contracted with mu. */
+/* Computes the second derivatives of inverse dynamics, contracted with mu. */
 static void contract(const forward_pass *p, const block_state *x, const results *out)
 {
     LANE_NAME(hessian)

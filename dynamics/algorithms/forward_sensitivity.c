@@ -43,7 +43,7 @@ size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Returns some columns of a system. */
+/* Returns columns first to end - 1 of a system. */
 static mass_system columns_of(mass_system all, int first, int end)
 {
     return (mass_system){all.A + first, all.X + first, all.stride, first, end, all.zeros_are_set};
@@ -124,7 +124,7 @@ static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_for
     if (loaded) load_add_slopes(m, ws->friction, ws->T, block_in(io->qd, 0, 0), true, ws->by_qd);
     lane singular = mass_blocks_factor(m, &ws->blocks, ws->mass);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
-    /* dqdd/dtau = M^-1,  dqdd/dx = -M^-1 dtau/dx */
+    /* dqdd/dtau = M^-1,  dqdd/dx = -M^-1 dtau/dx for x = q, qd */
     if (io->dqdd_dtau) mass_blocks_invert(&ws->blocks, nv, io->zeros_are_set, block_out(io->dqdd_dtau, 0, 0));
     solve_by_state(scene, ws, io);
     solve_wrenches(scene, ws, io->dqdd_dwrench);

@@ -6,16 +6,17 @@
  *
  *     v_r = v - v_b,   a_r = a - a_b - 2 w_b x v_r,   w_r = w_f - w_b,   wd_r = wd_f - wd_b - w_b x w_r,
  *
- * rotates by w, and its other parts are those of the moved point p. The derivatives of the frame's motion are therefore
+ * rotates about w as the coordinate changes; the remaining part of the motion, that of the body before the joint, is
+ * taken at the point p, which moves by l. The derivatives of the frame's motion are therefore
  *
  *     dv/dq_k   = w_b x l + w x v_r,                                        dw_f/dq_k  = w x w_r,
  *     da/dq_k   = wd_b x l + w_b x (w_b x l) + 2 w_b x (w x v_r) + w x a_r,  dwd_f/dq_k = w_b x (w x w_r) + w x wd_r.
  *
- * The derivatives of a and wd_f by qd_k are J_k' + [dv/dq_k; dw_f/dq_k].
+ * The derivatives of a and wd_f with respect to qd_k are J_k' + [dv/dq_k; dw_f/dq_k].
  *
  * Column j rotates with joint k if its joint is nearer to the frame, or is joint k: dJ_j/dq_k = [w_k x l_j; w_k x w_j].
- * Otherwise its axis does not move, and dJ_j/dq_k = [w_j x l_k; 0]. In the axes of the frame x is R^T x, with the
- * derivative R^T (dx - w x x). */
+ * Otherwise its axis does not move, and dJ_j/dq_k = [w_j x l_k; 0]. In the axes of the frame a vector x has the
+ * components R^T x, with the derivative R^T (dx - w x x). */
 #include "kernels.h"
 #include "dynamics/math/clear_large.h"
 #include "dynamics/recursion/world_kinematics.h"
@@ -69,7 +70,7 @@ static size_t list_columns(const dyn_model *m, const world_motion *world, int bo
     return n;
 }
 
-/* The frame that is differentiated, and where its derivatives lie: see dyn_frame_sensitivity. */
+/* The frame whose motion is differentiated, and how its derivatives are stored: see dyn_frame_sensitivity. */
 typedef struct target_frame {
     world_motion  f;
     bool          axes; /* components in the axes of the frame, whose R is then set */
@@ -79,8 +80,9 @@ typedef struct target_frame {
     size_t        n;
 } target_frame;
 
-/* Adds dx to three entries that are `stride` apart, which are zero unless they are sums. `x` is the vector of which dx
- * is the derivative along column c. To load an entry a multiple of 4 KiB after a store would wait for this store. */
+/* Adds dx, the derivative of the vector x along column c, to three entries that are `stride` apart. Without mimics
+ * (t->sums false) the entries were zero and are not loaded: a load from an address a multiple of 4 KiB behind an
+ * earlier store would wait for this store. */
 LANE_INLINE void add_derivative(const target_frame *t, const column *c, vec3 x, vec3 dx, lane *entry, size_t stride)
 {
     const vec3 d     = t->axes ? mat3_mul_transposed(&t->f.R, sub(dx, cross(c->w, x))) : dx;
@@ -91,7 +93,8 @@ LANE_INLINE void add_derivative(const target_frame *t, const column *c, vec3 x, 
 
 /* --- velocity and acceleration ------------------------------------------------------------------------------------ */
 
-/* Motion relative to the body before a joint. */
+/* Motion of the frame relative to the body before a joint: the quantities w_b, wd_b and v_r, a_r, w_r, wd_r of the
+ * first comment. */
 typedef struct relative_motion {
     vec3 w_b, wd_b, v, a, w, wd;
 } relative_motion;
@@ -122,7 +125,8 @@ LANE_INLINE void add_acceleration(const target_frame *t, const column *c, const 
                    t->nv);
 }
 
-/* The acceleration by qd is the rate of the column and the derivative of the velocity by q; qd does not turn axes. */
+/* The derivative of the acceleration with respect to qd is the rate of the column plus the derivative of the velocity
+ * with respect to q. A change of qd does not turn axes, so column `still` has w = 0. */
 LANE_INLINE void add_acceleration_by_rate(const target_frame *t, const column *c, const relative_motion *r, lane *out)
 {
     const column still = {.w = vec3_zero()};
@@ -155,11 +159,11 @@ static void put_motions(const dyn_model *m, const world_workspace *ws, const tar
 
 /* --- Jacobian ----------------------------------------------------------------------------------------------------- */
 
-/* Adds dJ_j/dq_k for columns j = c and k = along. */
+/* Adds dJ_j/dq_k for columns j = c and k = along, two columns of the Jacobian of the frame. */
 LANE_INLINE void add_derivative_column(const target_frame *t, const column *along, const column *c, lane *out)
 {
     const size_t nv    = t->nv;
-    const bool   turns = c->body >= along->body; /* a joint has a lower body than the joints behind it */
+    const bool   turns = c->body >= along->body; /* c is nearer to the frame; bodies are numbered from the base */
     lane        *entry = out + c->v * nv + along->v;
     add_derivative(t, along, c->l, turns ? cross(along->w, c->l) : cross(c->w, along->l), entry, nv * nv);
     add_derivative(t, along, c->w, turns ? cross(along->w, c->w) : vec3_zero(), entry + 3 * nv * nv, nv * nv);

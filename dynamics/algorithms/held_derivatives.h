@@ -1,13 +1,15 @@
 /* held_derivatives.h - differentiates the accelerations of a robot whose frames are held (held_frames.h). Part of
  * step.c.
  *
- * With dtau/dx the derivative of inverse dynamics at constant qdd and l, and C_x that of J qdd + J' qd at constant qdd,
+ * With l the efforts along the held directions, dtau/dx the derivative of inverse dynamics at constant qdd and l, and
+ * C_x the derivative of J qdd + J' qd at constant qdd,
  *
  *     dqdd/dx = -K dtau/dx - P^T C_x,  P = G^-1 J M^-1,  dqdd/dtau = K = M^-1 - M^-1 J^T P.
  *
  * With friction that depends on the load, dtau/dqd includes -dT/dqd at constant tau, and K = dqdd/dT.
  *
- * Since K J^T = 0, the axes of the wrenches that hold a frame have no influence (dyn_held_site). */
+ * Since K J^T = 0, a change of the efforts along the held directions changes no acceleration. So the axes in which
+ * these wrenches are constant may be chosen freely (dyn_held_site). */
 #pragma once
 #include "held_frames.h"
 
@@ -96,7 +98,8 @@ static inline void held_set_P(const held_system *h, lane *Y)
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* Sets C in by_q and by_qd at the accelerations `qdd`. Their motions replace those of held_set_rows. */
+/* Sets C in by_q and by_qd: the derivatives of J qdd + J' qd at the accelerations `qdd`. Computes the motions of the
+ * bodies with this qdd; they replace the motions that held_set_rows computed. */
 static inline void held_set_rates(const held_system *h, const lane *qd, const lane *qdd)
 {
     lane              *by_q = h->by_q + h->nv * h->nv, *by_qd = h->by_qd + h->nv * h->nv;
@@ -117,7 +120,8 @@ static inline void held_set_rates(const held_system *h, const lane *qd, const la
         by_qd[row * h->nv + h->io->stopping[i]] = lane_of(1 / h->io->h);
 }
 
-/* Sets a = -[K P^T] [dtau; C] for x = q and, unless a_qd is NULL, for x = qd, group by group of columns. */
+/* Sets a = -[K P^T] [dtau; C] for x = q and, unless a_qd is NULL, for x = qd. Works on one group of columns
+ * (column_group) after the other. */
 static inline void held_project(const held_system *h, lane *a_q, lane *a_qd)
 {
     const size_t nv      = h->nv;
@@ -141,8 +145,8 @@ static inline void held_project(const held_system *h, lane *a_q, lane *a_qd)
     }
 }
 
-/* The accelerations at which the system is differentiated: of the robot, and those in the rows J. At an impact these
- * are v - qd and v. */
+/* The point at which the system is differentiated. `qdd` are the accelerations in M qdd, and the next member those in J
+ * qdd; in an impact (held_impact.h) these are v - qd and v. */
 typedef struct held_point {
     const lane *q, *qd, *qdd, *qdd_of_rows;
 } held_point;
@@ -173,8 +177,8 @@ static inline void held_differentiate(const held_system *h, const held_point *at
     held_project(h, a_q, a_qd);
 }
 
-/* Derivatives of T to those of tau, and derivatives by T to those by tau: dtau = a dT with friction that depends on the
- * load. The matrices are nv x columns, and nv x nv. */
+/* Converts the derivatives of T to those of tau, and the derivatives with respect to T to those with respect to tau:
+ * dtau = a dT with the load factor a (load_friction.h). The matrices are nv x columns, and nv x nv. */
 static inline void held_multiply_rows(const held_system *h, size_t columns, lane *matrix)
 {
     for (size_t v = 0; h->loaded && v < h->nv; v++) {

@@ -30,27 +30,27 @@
 #include <string.h>
 
 typedef struct held_system {
-    bool                  loaded; /* the friction depends on the load; both scenes are then without friction */
+    bool                  loaded; /* true: friction depends on the load; then `scene` and `free` are without friction */
     dyn_scene             scene;  /* with the wrenches of held frames after those of the caller */
     dyn_scene             free;   /* without them */
     const dyn_step       *io;
     const held_workspace *ws;
     size_t                nv, k;
-    double                unsettled;      /* V of held_directions.h is multiplied by it */
-    lane                 *M;              /* [nv x nv] */
+    double                unsettled; /* factor of V, the part of the velocities in the scale s of held_directions.h */
+    lane                 *M;         /* [nv x nv] */
     lane                 *by_q, *by_qd;   /* [(nv + k) x nv]: derivatives of tau, then of J qdd + J' qd */
     lane                 *J, *P;          /* [k x nv]: J; G^-1 J M^-1 */
     lane                 *Z, *Y;          /* [nv x k]: Z; -D^-1 Z */
     lane                 *KP;             /* [nv x (nv + k)] K and P^T, side by side */
-    lane                 *G, *reciprocal; /* [k x k], [k]: L^T of G above its diagonal; 1/D */
-    lane                 *c, *l;          /* [k]: J' qd, later scratch; efforts, with the other sign */
-    lane                 *S;              /* [k]: sizes of accelerations along the directions, later their s */
-    lane                 *frame_J;        /* [6 x nv] of one held frame: scratch */
-    lane                 *levers;   /* [n_held x 3] m: contact points from the frames' origins; NULL: not wanted */
-    lane                 *qdd;      /* [nv] */
-    lane                 *wrenches; /* [9 (n_wrenches + n_held)] */
-    load_friction        *friction; /* [nv] at qd; this and T only if `loaded` */
-    lane                 *T;        /* [nv] */
+    lane                 *G, *reciprocal; /* [k x k], [k]: factor L of G = L D L^T, as L^T above the diagonal; 1/D */
+    lane *c, *l; /* [k]: J' qd, later scratch; the efforts along the directions with opposite sign, -l */
+    lane *S; /* [k]: S of held_directions.h, sizes of accelerations along the directions; held_solve replaces it by s */
+    lane *frame_J;           /* [6 x nv] of one held frame: scratch */
+    lane *levers;            /* [n_held x 3] m: contact points from the frames' origins; NULL: not requested */
+    lane *qdd;               /* [nv] */
+    lane *wrenches;          /* [9 (n_wrenches + n_held)] wrenches of the caller, then those that hold the frames */
+    load_friction *friction; /* [nv] at qd; this and T only if `loaded` */
+    lane          *T;        /* [nv] */
 } held_system;
 
 static inline held_system held_place(const dyn_scene *scene, const dyn_step *io, const held_workspace *ws, lane *work)
@@ -61,7 +61,7 @@ static inline held_system held_place(const dyn_scene *scene, const dyn_step *io,
     h.scene = h.free = loaded ? scene_without_friction(scene) : *scene;
     for (size_t i = 0; i < held_chains(io); i++)
         h.k += held_rows_of(io, i);
-    if (io->n_held > 0) h.scene.wrench = io->sites; /* those of the scene otherwise */
+    if (io->n_held > 0) h.scene.wrench = io->sites; /* without held frames the sites are those of the scene */
     h.scene.n_wrenches += io->n_held;
     lane **const arrays[] = {&h.M, &h.by_q,       &h.by_qd, &h.J, &h.P, &h.Z,   &h.Y,       &h.KP,
                              &h.G, &h.reciprocal, &h.c,     &h.l, &h.S, &h.qdd, &h.frame_J, &h.wrenches};
@@ -77,14 +77,15 @@ static inline held_system held_place(const dyn_scene *scene, const dyn_step *io,
 
 /* --- the system ------------------------------------------------------------------------------------------------- */
 
-/* The acceleration by which velocities of rounding size are judged, m/s^2. */
+/* Returns the size of gravity, m/s^2, from which held_directions.h takes the acceleration A: velocities whose effect is
+ * small beside it count as rest. */
 static inline double held_gravity(const dyn_scene *scene)
 {
     const double *g = scene->gravity, size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     return size > DYN_STANDARD_GRAVITY ? size : DYN_STANDARD_GRAVITY;
 }
 
-/* Sets the rows of held frame i in J, c and S, from row `first` on. */
+/* Sets the rows of held frame i in J, c and S, from row `first` on (members of held_system). */
 static inline void held_set_frame(const held_system *h, size_t i, size_t first, const lane *qd)
 {
     const dyn_model      *m    = h->free.model;
@@ -112,7 +113,8 @@ static inline void held_set_frame(const held_system *h, size_t i, size_t first, 
     held_accelerations(held, &f, h->c + first);
 }
 
-/* Sets the rows of J, c = J' qd (the accelerations without qdd), and S without qdd. */
+/* Sets the rows of J; c = J' qd, the accelerations along the directions at qdd = 0; and the part A + V of S
+ * (held_directions.h). */
 static inline void held_set_rows(const held_system *h, const lane *q, const lane *qd)
 {
     needed_motions(h->free.model, &h->ws->world, q, (coordinate_rates){.qd = qd}, ACCELERATIONS);
@@ -127,7 +129,7 @@ static inline void held_set_rows(const held_system *h, const lane *q, const lane
     }
 }
 
-/* Sets Z and -D^-1 Z in the columns of chain i, `first` and the next ones. */
+/* Sets Z and -D^-1 Z in the columns of chain i (held_workspace.h), which are column `first` and those after it. */
 static inline void held_eliminate(const held_system *h, size_t i, size_t first)
 {
     const factor *f     = &h->ws->factor;
@@ -174,14 +176,16 @@ static inline void held_set_G(const held_system *h)
     }
 }
 
-/* The lanes in which row a of J holds: all, but for a coordinate that does not stop. */
+/* Returns the lanes in which row a of J constrains the motion: all lanes for a held direction; for a stopping
+ * coordinate those in which `stops` is not 0. */
 LANE_INLINE lane_mask held_applies(const held_system *h, size_t a)
 {
     const size_t held = h->k - h->io->n_stopping;
     return lane_less(lane_of(0), a < held ? lane_of(1) : lane_abs(block_in(h->io->stops, 0, 0)[a - held]));
 }
 
-/* Adds the damping to G, and factors it in place, G = L D L^T, from the first direction on. */
+/* Adds the damping to the diagonal of G, and factors G in place, G = L D L^T, with the pivots from the first direction
+ * to the last. A direction that depends on those before it gets the reciprocal pivot 0. */
 static inline void held_factor(const held_system *h)
 {
     const size_t k        = h->k;
@@ -204,7 +208,8 @@ static inline void held_factor(const held_system *h)
     }
 }
 
-/* Replaces x (k) by G^-1 x. Returns 1 + the first direction that contradicts those before it, or 0. */
+/* Replaces x (k) by G^-1 x, and S by s of held_directions.h. Returns 1 + the first direction that contradicts those
+ * before it, or 0. */
 static inline lane held_solve(const held_system *h, lane *x)
 {
     const size_t k     = h->k;
@@ -226,7 +231,7 @@ static inline lane held_solve(const held_system *h, lane *x)
     return first;
 }
 
-/* Sets M, the factors of M and G, J, Z and c at (q, qd). */
+/* Sets M, the factors of M and of G, and J, Z and c at (q, qd). */
 static inline void held_prepare(const held_system *h, const lane *q, const lane *qd, lane *singular, void *memory)
 {
     LANE_NAME(mass_matrix)
@@ -239,7 +244,7 @@ static inline void held_prepare(const held_system *h, const lane *q, const lane 
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
-/* Adds Z l to z, with l = -G^-1 c. Returns as held_solve does. */
+/* Adds Z l to z, with l = -G^-1 c. Returns what held_solve returns. */
 static inline lane held_add_efforts(const held_system *h, lane *z)
 {
     memcpy(h->l, h->c, h->k * sizeof *h->l);
@@ -253,7 +258,7 @@ static inline lane held_add_efforts(const held_system *h, lane *z)
     return first;
 }
 
-/* Sets the wrenches that hold the frames, behind those of the caller, in the axes of their sites. */
+/* Writes the wrenches that hold the frames behind the caller's wrenches, in the axes of their sites. */
 static inline void held_set_wrenches(const held_system *h)
 {
     const size_t       given = 9 * h->free.n_wrenches;
@@ -272,7 +277,7 @@ static inline void held_set_wrenches(const held_system *h)
     }
 }
 
-/* Returns the efforts that move the robot, T or tau. */
+/* Returns the efforts on the right side of the equation of motion: T where friction depends on the load, else tau. */
 static inline const lane *held_set_transmitted(const held_system *h, const lane *qd)
 {
     const lane *tau = block_in(h->io->tau, 0, 0);
@@ -283,7 +288,8 @@ static inline const lane *held_set_transmitted(const held_system *h, const lane 
     return h->T;
 }
 
-/* Adds |J_av qdd_0v| to S, with qdd_0 = L^-1 D^-1 z: the part of efforts and wrenches. */
+/* Adds |J_av qdd_0v| to S, with qdd_0 = L^-1 D^-1 z: the accelerations that efforts and wrenches give the free robot
+ * (last term of S_a in held_directions.h). */
 static inline void held_add_sizes(const held_system *h, const lane *z)
 {
     lane *qdd = h->P; /* scratch here */
@@ -294,7 +300,7 @@ static inline void held_add_sizes(const held_system *h, const lane *z)
             h->S[a] = h->S[a] + lane_abs(h->J[a * h->nv + v] * qdd[v]);
 }
 
-/* Sets h->qdd at (q, qd), for which the system is prepared, and the efforts. */
+/* Sets h->qdd at (q, qd) and the efforts along the held directions; held_prepare has been called. */
 static inline void held_accelerate(const held_system *h, const lane *q, const lane *qd, lane *contradictory,
                                    void *memory)
 {
@@ -309,7 +315,7 @@ static inline void held_accelerate(const held_system *h, const lane *q, const la
     for (size_t v = 0; v < h->nv; v++)
         x[v] = T[v] - x[v];
     factor_eliminate(m, &h->ws->factor, x);
-    /* c = J' qd + Z^T D^-1 z */
+    /* c = J' qd + Z^T D^-1 z: accelerations of the free robot along the directions */
     multiply_rows(&(row_product){.deadline = h->free.deadline,
                                  .A        = x,
                                  .A_term   = 1,

@@ -24,7 +24,7 @@ typedef struct held_impact {
     lane       *regressor;        /* [nv x 10 n_rows] */
 } held_impact;
 
-/* Lays the impact out in the memory of held frames and the entries after it. */
+/* Lays out the arrays of the impact: those of held_frames.h, and the entries behind them. */
 static inline void impact_place(held_impact *i, const dyn_scene *scene, const dyn_step *io, const held_workspace *ws,
                                 lane *work)
 {
@@ -44,7 +44,7 @@ static inline void impact_place(held_impact *i, const dyn_scene *scene, const dy
     i->regressor               = i->admittance + nv * nv;
 }
 
-/* Sets dv/dqd = 1 - P^T J. */
+/* Sets dv/dqd = 1 - P^T J, with P of held_derivatives.h. */
 static inline void impact_set_v_qd(const held_impact *i)
 {
     const held_system *h       = &i->held;
@@ -76,7 +76,7 @@ static inline void impact_evaluate(const held_impact *i, const lane *q, const la
         for (size_t v = 0; qd && v < nv; v++)
             h->c[a] = add_mul(h->c[a], h->J[a * nv + v], qd[v]);
     clear(i->change, nv);
-    held_add_efforts(h, i->change); /* v = 0 satisfies J v = 0 whatever directions are held */
+    held_add_efforts(h, i->change); /* no contradiction is possible: v = 0 satisfies J v = 0 */
     factor_substitute(h->free.model, &h->ws->factor, i->change);
     for (size_t v = 0; v < nv; v++)
         i->v[v] = velocity_at(qd, v) + i->change[v];
@@ -85,7 +85,7 @@ static inline void impact_evaluate(const held_impact *i, const lane *q, const la
     impact_set_v_qd(i);
 }
 
-/* Adds A_v dv/dparameters to B, with the columns A_v of A by v. */
+/* Adds A_v dv/dparameters to B. A_v are the columns of A with respect to v, and dv/dparameters = -(dv/dqd) M^-1 R. */
 static inline void impact_add_parameters(const held_impact *i, const lane *q, const lane *A, step_rows B, void *memory)
 {
     const size_t nv = i->held.nv, n = B.columns;

@@ -1,10 +1,11 @@
 /* held_rows.h - computes the rows J that held frames have in their directions, and the derivatives of the accelerations
  * J qdd + J' qd in these directions. Part of step.c.
  *
- * A displacement of a joint moves a frame like an axis that is fixed in the joint's parent: with the angular velocity z
- * and the velocity d = z x r of the frame's origin, or d = z along a translation. The accelerations of the frame change
- * with the coordinate by d'' and z'', and with its rate by d', z' and the change of J'; in the axes of the frame, these
- * rotate with it. */
+ * A displacement of a joint moves the frame like a rotation about (or translation along) an axis z that is fixed in the
+ * joint's parent: the frame's origin, at r from the axis, moves by d = z x r (or d = z), and the frame rotates by z (or
+ * not). The derivatives of the frame's accelerations with respect to the coordinate are d'' and z''. Those with respect
+ * to its rate are d' and z' plus the change of J'. In the axes of the frame, components change with the rotation of the
+ * frame in addition. */
 #pragma once
 #include "dynamics/recursion/world_kinematics.h"
 #include "dynamics/step.h"
@@ -17,8 +18,9 @@ typedef struct held_joint {
     const dyn_held_frame *held;
 } held_joint;
 
-/* An axis of a joint as its displacement moves a frame, with the rates that it has while it moves with the parent, and
- * the rates zj and dj that it has while it moves with the body: those of the column of J. */
+/* An axis z of a joint and the displacement d of the frame per unit of the coordinate. zd, zdd, d1 and d2 are their
+ * time derivatives if the axis moves with the parent of the joint; zj and dj are their rates if the axis moves with the
+ * body, as in the rate J' of the Jacobian's column. */
 typedef struct held_axis {
     vec3 z, zd, zdd, d, d1, d2, zj, dj;
 } held_axis;
@@ -29,7 +31,7 @@ typedef struct held_columns {
     size_t nv;
 } held_columns;
 
-/* Components of a linear and an angular vector in the axes in which the frame is held. */
+/* Writes the components of a linear and an angular vector in the axes in which the frame is held. */
 LANE_INLINE void held_components(const held_joint *j, vec3 linear, vec3 angular, lane x[6])
 {
     const bool         own     = j->held->frame_axes;
@@ -38,7 +40,8 @@ LANE_INLINE void held_components(const held_joint *j, vec3 linear, vec3 angular,
     store3(x + 3, own ? mat3_mul_transposed(&j->f->R, angular) : angular);
 }
 
-/* Sets the contact point s of a rolling frame with the motion f, from its origin, and the rate of s (dyn_rolling). */
+/* Sets s, the contact point of a rolling frame relative to the frame's origin, and the rate of s (dyn_rolling). f is
+ * the motion of the frame. */
 LANE_INLINE void held_set_lever(const dyn_rolling *r, const world_motion *f, vec3 *s, vec3 *rate)
 {
     const vec3 n = vec3_of(r->axes[2]), zero = vec3_zero();
@@ -55,8 +58,8 @@ LANE_INLINE void held_set_lever(const dyn_rolling *r, const world_motion *f, vec
     *rate = times(-r->radius, ud);
 }
 
-/* Moves the position and the acceleration of the motion f of a held frame to the contact point, if it rolls.
- * Sets *lever to this point from the frame's origin. */
+/* If the held frame rolls, moves the origin of its motion f, with position and acceleration, to the contact point. Sets
+ * *lever to the contact point relative to the frame's origin. */
 LANE_INLINE void held_move_to_contact(const dyn_rolling *rolling, world_motion *f, vec3 *lever)
 {
     vec3 s = vec3_zero(), rate;
@@ -68,7 +71,7 @@ LANE_INLINE void held_move_to_contact(const dyn_rolling *rolling, world_motion *
     *lever = s;
 }
 
-/* Adds the components in the held directions to column v. */
+/* Adds the components of a column along the held directions to column v. */
 LANE_INLINE void held_add(const held_joint *j, const lane x[6], size_t nv, lane *column)
 {
     for (size_t a = 0; a < j->held->n; a++)
@@ -94,7 +97,7 @@ LANE_INLINE held_axis held_axis_of(const held_joint *j, vec3 z, bool turns)
                        .dj  = cross_add(cross(zj, r), z, sub(f->v, B->v))};
 }
 
-/* Adds the derivatives of the frame's accelerations by the coordinate v and by its rate. */
+/* Adds the derivatives of the frame's accelerations with respect to coordinate v and to its rate. */
 LANE_INLINE void held_add_rates(const held_joint *j, const held_axis *x, const held_columns *to, size_t v)
 {
     const world_motion *f   = j->f;
@@ -148,13 +151,14 @@ static inline void held_add_columns(const dyn_model *m, const world_motion *bodi
     }
 }
 
-/* The largest linear and angular entries of a frame's Jacobian, and the sums of those of each column times |qd_v|. */
+/* Largest entries of a frame's Jacobian, for the scales of held_directions.h: `linear` and `angular` over all columns;
+ * u and w are the sums, over the columns v, of the largest linear and angular entry times |qd_v|. */
 typedef struct held_entries {
     lane linear, angular, u, w;
 } held_entries;
 
-/* Returns these of the Jacobian J (6 x nv), whose columns are zero but for the n coordinates of `chain`. qd NULL means
- * zeros. */
+/* Returns the held_entries of the Jacobian J (6 x nv), whose columns are zero but for the n coordinates of `chain`. qd
+ * NULL means zeros. */
 static inline held_entries held_entries_of(const lane *J, const lane *qd, size_t nv, const int *chain, size_t n)
 {
     held_entries e = {lane_of(0), lane_of(0), lane_of(0), lane_of(0)};
@@ -193,7 +197,7 @@ LANE_INLINE lane held_row_scale(const held_entries *e, int axis, double reach)
                     : lane_greater(e->angular, e->linear / lane_of(reach));
 }
 
-/* Returns the acceleration A + V of a row (held_directions.h) with `gravity` in m/s^2, V multiplied by `unsettled`. */
+/* Returns A + V of a row (held_directions.h) with `gravity` in m/s^2; V is multiplied by `unsettled`. */
 LANE_INLINE lane held_scale(const held_entries *e, int axis, double reach, double gravity, double unsettled)
 {
     const lane w = unsettled * e->w;
@@ -201,8 +205,8 @@ LANE_INLINE lane held_scale(const held_entries *e, int axis, double reach, doubl
     return add_mul(lane_of(gravity), w, add_mul(2.0 * e->u, lane_of(reach), e->w));
 }
 
-/* Writes the accelerations of a held frame with the motion f in the held directions: time derivatives of its
- * velocities there. */
+/* Writes the accelerations of a held frame along the held directions, the time derivatives of its velocities there. f
+ * is the motion of the frame. */
 static inline void held_accelerations(const dyn_held_frame *held, const world_motion *f, lane *out)
 {
     const held_joint j = {.f = f, .held = held};

@@ -1,15 +1,17 @@
-/* held_workspace.h - prepares what depends on the model and on the held frames only (held_frames.h). Part of step.c. */
+/* held_workspace.h - prepares the lists that depend on the model and on the held frames, not on the state
+ * (held_frames.h). Part of step.c. */
 #pragma once
 #include "dynamics/recursion/mass_factor.h"
 #include "dynamics/recursion/mass_solve.h"
 #include "dynamics/recursion/world_kinematics.h"
 #include "dynamics/step.h"
 
-/* Columns of the derivatives with the same nonzero rows of [dtau; C]: coordinates, then held directions. */
+/* A group of columns of [dtau; C] (held_derivatives.h) that have the same nonzero rows. Rows below nv are coordinates,
+ * the rows behind are held directions. */
 typedef struct held_group {
     int    first, columns;
     size_t n;    /* number of rows */
-    int   *rows; /* [n], room for 2 nv + 6 DYN_MAX_HELD */
+    int   *rows; /* [n] indices of the nonzero rows; the memory is for 2 nv + 6 DYN_MAX_HELD */
 } held_group;
 
 typedef struct held_workspace {
@@ -17,12 +19,12 @@ typedef struct held_workspace {
     mass_blocks blocks; /* for the inverse of M */
     size_t      n_groups;
     held_group *group; /* [n_groups] */
-    /* The coordinates at which a row of J is nonzero: those that move a frame, or a stopping coordinate and its
-     * ancestors. First the frames, then the stopping coordinates. */
-    int            *chains; /* [(DYN_MAX_HELD + nv) x nv] tips first */
-    size_t         *moving; /* [DYN_MAX_HELD + nv] the number of coordinates of a chain */
+    /* Chains: the coordinates at which the rows of J may be nonzero. The chain of a held frame has the coordinates that
+     * move it, that of a stopping coordinate has the coordinate and its ancestors. Held frames come first. */
+    int            *chains; /* [(DYN_MAX_HELD + nv) x nv] the chains, each from the tip to the base */
+    size_t         *moving; /* [DYN_MAX_HELD + nv] number of coordinates of each chain */
     bool           *mark;   /* [nv] scratch */
-    double         *reach;  /* [DYN_MAX_HELD] of the held frames, m */
+    double         *reach;  /* [DYN_MAX_HELD] m, reach of each held frame (dyn_point_reach) */
     world_workspace world;  /* motions of the bodies that carry held frames, and of their ancestors */
 } held_workspace;
 
@@ -48,20 +50,20 @@ static inline int *held_chain(const held_workspace *ws, const dyn_model *m, size
     return ws->chains + i * (size_t)m->nv;
 }
 
-/* The number of chains: of the held frames, then of the stopping coordinates. A mechanism satisfies these constraints
- * by itself. */
+/* Returns the number of chains: one for each held frame, one for each stopping coordinate. A mechanism
+ * (dyn_step_mechanism) satisfies these constraints in its own accelerations, and has no chains. */
 static inline size_t held_chains(const dyn_step *io)
 {
     return io->mechanism ? 0 : io->n_held + io->n_stopping;
 }
 
-/* The number of rows that chain i has. */
+/* Returns the number of rows of J that chain i has. */
 static inline size_t held_rows_of(const dyn_step *io, size_t i)
 {
     return i < io->n_held ? io->held[i].n : 1;
 }
 
-/* Lists chain i, which begins at coordinate v, or is empty. */
+/* Lists chain i. It begins at coordinate v; with v = -1 it is empty. */
 static inline void held_prepare_chain(const dyn_model *m, size_t i, int v, held_workspace *ws)
 {
     ws->moving[i] = 0;
@@ -104,12 +106,12 @@ static inline void mark_ancestors(const coordinate_tree *t, bool *mark, int v)
         mark[v] = true;
 }
 
-/* Marks the coordinates in which the columns of a group of dtau/dx have entries: the descendants and the ancestors of
- * the columns, and the coordinates that elastic joints couple with them. */
+/* Marks the rows of dtau/dx that may be nonzero in the columns of a group: the descendants and ancestors of these
+ * columns, and the coordinates that elastic joints couple with them. */
 static inline void held_mark_nonzero(const dyn_model *m, const coordinate_tree *t, const held_group *g, bool *mark)
 {
     const int first = g->first, end = first + g->columns;
-    for (int v = 0; v < m->nv; v++) /* v is a column or a descendant of one */
+    for (int v = 0; v < m->nv; v++) /* v is a column of the group or a descendant of one */
         mark[v] = (v >= first && v < end) || (t->ancestor[v] >= first && mark[t->ancestor[v]]);
     for (int v = first; v < end; v++)
         mark_ancestors(t, mark, t->ancestor[v]);
@@ -133,7 +135,7 @@ static inline void held_list_rows(const dyn_model *m, const dyn_step *io, const 
             if (meets) g->rows[g->n++] = row;
 }
 
-/* Lists the groups. With one lane a group has enough columns for packs. */
+/* Lists the groups. With one lane, columns are joined until a group fills whole packs. */
 static inline void held_prepare_groups(const dyn_model *m, const dyn_step *io, held_workspace *ws)
 {
     ws->n_groups = 0;
@@ -148,7 +150,7 @@ static inline void held_prepare_groups(const dyn_model *m, const dyn_step *io, h
     }
 }
 
-/* Prepares the workspace for all blocks, and for derivatives. */
+/* Prepares the workspace for all blocks; the groups only if derivatives are requested. */
 static inline void held_workspace_prepare(const dyn_scene *scene, const dyn_step *io, bool differentiates,
                                           held_workspace *ws)
 {

@@ -1,7 +1,7 @@
 /* hessian.c - computes second derivatives of tau, contracted with multipliers m of tau: those of s = m . tau with
  * respect to q, qd and qdd: own derivation.
  *
- * s is a virtual power (virtual_motion.h): s = sum of u . f. A change of q by a dof (degree of freedom) c moves all
+ * s is a virtual power (virtual_motion.h): s = sum of u . f. A change of q along a dof (degree of freedom) c moves all
  * bodies from c on with S_c; their v, their f and their u change in addition as if the base moved with psi'_c, phi_c,
  * as in sensitivity.c. With the composites of the body of a dof,
  *
@@ -27,9 +27,9 @@
  * d2s/dq_b dq_c as the derivative along c of ds/dq_b, and d2s/dqd_b dqd_c = S_c . R_qd + (S_b x S_c) . P.
  *
  * Without multipliers, s is the effort of one dof a after the other. F_q, F_qd and t do not depend on a. The virtual
- * velocity u = S_a is that of all bodies from that of a on, so their sums p, D, R and Y follow from the sums over
- * velocities at once, with u in place of v; the ancestors of a have the sums of its body. phi_c = S_a x S_c is zero but
- * for the descendants of a. So only triples a, b, c on one way to the base have derivatives. */
+ * velocity u = S_a is that of all bodies from that of a on, so a composite has the sums p, D, R and Y of one body with
+ * its mass, moments and velocities; the ancestors of a have the sums of the body of a. phi_c = S_a x S_c is zero but
+ * for the descendants of a. So only triples a, b, c on one path to the base have nonzero derivatives. */
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/drive_forces.h"
@@ -46,9 +46,9 @@ typedef struct workspace {
     twist                *phi;
     world_fixed_wrenches *world_fixed;
     /* only without multipliers: */
-    lane          *unit;    /* [nv] multipliers of one torque */
+    lane          *unit;    /* [nv] multipliers that select one torque: 1 for it, 0 for the others */
     force_changes *changes; /* [n_dofs] */
-    bool          *below;   /* [n_bodies] a body and its descendants */
+    bool          *below;   /* [n_bodies] true: the body is pass->top or one of its descendants */
 } workspace;
 
 /* Outputs for one block, nv x nv each; NULL: not requested. */
@@ -62,7 +62,7 @@ typedef struct hessian_pass {
     const workspace *ws;
     const results   *out;
     bool             world_fixed; /* some external wrenches are in world axes */
-    int              top;         /* body, or DYN_WORLD: phi is zero but for the joints of its descendants */
+    int top; /* body of the dof a, phi_c is zero but for its descendants c; with multipliers DYN_WORLD, all bodies */
 } hessian_pass;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -85,38 +85,38 @@ typedef struct block_state {
 
 /* --- pairs of degrees of freedom -------------------------------------------------------------------------------- */
 
-/* All changes of the composites with a dof b: see the top of the file. */
+/* All changes of the forces and sums of a composite along a dof b (F_q, P_q, ... at the top of this file). */
 typedef struct composite_changes {
     const force_changes *f;
     virtual_changes      v;
 } composite_changes;
 
-/* d2s/dq_b dq_c; phi NULL: zero */
+/* d2s/dq_b dq_c, where phi is phi_c; phi NULL: zero */
 LANE_INLINE lane by_positions(const composite_changes *b, const dof *c, const twist *phi)
 {
     const lane by_P = power(c->psi_dd, b->v.P_q);
     return (phi ? power(*phi, b->f->F_q) + by_P : by_P) + (dot(c->psi_d.w, b->v.R_q) + dot(c->S.w, b->v.kappa_q));
 }
 
-/* d2s/dq_c dqd_b; phi NULL: zero */
+/* d2s/dq_c dqd_b, where phi is phi_c; phi NULL: zero */
 LANE_INLINE lane by_velocities(const composite_changes *b, const dof *c, const twist *phi)
 {
     return phi ? power(*phi, b->f->F_qd) + dot(c->psi_d.w, b->v.R_qd) : dot(c->psi_d.w, b->v.R_qd);
 }
 
-/* Adds x to an entry, which is zero unless the model has mimics. To load an entry a multiple of 4 KiB after a store
- * would wait for this store. */
+/* Adds x to an entry. Without mimics the entry was zero and is not loaded: a load from an address a multiple of 4 KiB
+ * behind an earlier store would wait for this store. */
 LANE_INLINE void add_second_derivative(const hessian_pass *p, lane *entry, lane x)
 {
     *entry = (p->m->has_mimics ? *entry : lane_of(0)) + x;
 }
 
-/* Two coordinates, of dofs b and c. */
+/* The velocity coordinates of two dofs b and c. */
 typedef struct coordinate_pair {
     size_t b, c;
 } coordinate_pair;
 
-/* Adds the derivatives with respect to a dof b and a dof c of an ancestor of its body. phi NULL: that of c is zero. */
+/* Adds the derivatives with respect to a dof b and a dof c of an ancestor of its body. `phi` is phi_c; NULL: zero. */
 LANE_INLINE void put_ancestor(const hessian_pass *p, const composite_changes *b, coordinate_pair v, const dof *c,
                               const twist *phi)
 {
@@ -174,7 +174,7 @@ LANE_INLINE force_changes changes_of_force(const hessian_pass *p, size_t i, size
 }
 
 /* Adds the derivatives with respect to the dof k_b of body i and every dof of the body and its ancestors. V: sums over
- * the body and its descendants. moves: the body is a descendant of p->top. */
+ * the body and its descendants. moves: the body is a descendant of p->top, so that phi of its dofs is not zero. */
 LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const force_changes *f, const virtual_body *V,
                          bool moves)
 {
@@ -197,7 +197,7 @@ LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const forc
             put_ancestor(p, &b, (coordinate_pair){v_b, (size_t)body[j].joint.v + k}, &dofs[c + k], NULL);
 }
 
-/* Not inlined, since they need the registers: with all changes, with known ones of forces, and without phi. */
+/* Not inlined, since each needs the registers: with changes computed here, with known ones, and with phi zero. */
 LANE_NOINLINE void pairs_of_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
 {
     const force_changes f = changes_of_force(p, i, k_b);
@@ -275,7 +275,7 @@ static void pairs_of_effort(const hessian_pass *p, twist S)
         pairs_of_body(p, (size_t)j, &V, false);
 }
 
-/* Adds the second derivatives of friction: smooth friction and Stribeck friction have them. */
+/* Adds the second derivatives of friction; they are nonzero for smooth and for Stribeck friction. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *multipliers, lane *qd_qd)
 {
     const dyn_model *m = scene->model;
@@ -291,8 +291,7 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *mu
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes motions and forces of single bodies. The joint transforms are set. Not inlined: pairs need the registers.
- */
+/* Computes motions and forces of single bodies from joint transforms. Not inlined: the pairs need the registers. */
 LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const block_state *x)
 {
     const spatial_task all = {x->qd, x->qdd, .accelerations = true, .inertias = true, .forces = true};
@@ -301,8 +300,9 @@ LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const bl
         spatial_subtract_externals(scene, x->wrenches, ws->body, ws->world_fixed);
 }
 
-/* Sets all results to zero, unless they have the zeros and all other entries are written: entries of mimics are sums,
- * and elastic joints and the motors of coupled transmissions connect branches. qd_qdd is zero here. */
+/* Sets all results to zero. This is left out if the results hold another state (zeros_are_set) and every other entry is
+ * written anew. Mimics sum entries, and elastic joints and the motors of coupled transmissions write entries between
+ * branches, so that results of such models are always cleared. qd_qdd is zero here. */
 static void clear_hessians(const hessian_pass *p, size_t n, bool zeros_are_set)
 {
     const results *out = p->out;
@@ -327,15 +327,15 @@ static void contract(const dyn_scene *scene, hessian_pass *pass, const block_sta
     free_add_curvatures(scene, x->q, multipliers, pass->out->q_q, pass->out->qd_qd);
 }
 
-/* Returns the results from entry `offset` of each on. */
+/* Returns the results with each pointer moved on by `offset` entries. */
 static results results_from(const results *r, size_t offset)
 {
     return (results){r->q_q ? r->q_q + offset : NULL, r->q_qd ? r->q_qd + offset : NULL,
                      r->q_qdd ? r->q_qdd + offset : NULL, r->qd_qd ? r->qd_qd + offset : NULL, NULL};
 }
 
-/* Adds the derivatives of the efforts of all dofs to the matrices of their coordinates, the first of which is
- * pass->out. */
+/* Adds, for each dof, the second derivatives of its effort to the matrices of its coordinate. pass->out points to the
+ * matrices of coordinate 0. */
 static void put_tensors(const dyn_scene *scene, hessian_pass *pass, const block_state *x)
 {
     const dyn_model *m     = scene->model;

@@ -10,10 +10,10 @@
 DYN_KERNELS(X)
 #undef X
 
-/* Kernels of models with friction that depends on the load. Those of DYN_KERNELS call them; they call those back with a
- * scene without friction. load_size: the bytes of a workspace, if the kernel itself needs `inner` bytes, and
- * `matrices` matrices of nv x nv lanes are needed beside it. load_gradient_size and load_hessian_product_size: the same
- * for loaded_gradient and loaded_hessian_product. */
+/* Kernels of models with friction that depends on the load. A kernel of DYN_KERNELS calls its counterpart here if
+ * friction depends on the load; the counterpart calls the kernel with a scene without friction. load_size returns the
+ * bytes of a workspace for a kernel that needs `inner` bytes itself, and `matrices` matrices of nv x nv lanes.
+ * load_gradient_size and load_hessian_product_size: the same for loaded_gradient and loaded_hessian_product. */
 size_t LANE_NAME(load_size)(const dyn_model *, size_t matrices, size_t inner);
 size_t LANE_NAME(load_gradient_size)(const dyn_model *, size_t inner);
 size_t LANE_NAME(load_hessian_product_size)(const dyn_model *, size_t inner);

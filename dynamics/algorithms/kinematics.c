@@ -24,15 +24,15 @@ size_t LANE_NAME(kinematics_size)(const dyn_model *m)
 
 /* --- orientation ------------------------------------------------------------------------------------------ */
 
-/* Unit quaternion of R with w >= 0. The largest of 4 x^2 = 1 + R_xx - R_yy - R_zz, ..., 4 w^2 gives the square root
- * (Shepperd 1978), chosen lane by lane. */
+/* Unit quaternion of R with w >= 0. The square root is taken of the largest of 4 x^2 = 1 + R_xx - R_yy - R_zz, ..., 4
+ * w^2 (Shepperd 1978), which is chosen in each lane. */
 static void quaternion(const mat3 *R, lane out[4])
 {
     const lane(*r)[3] = R->m;
     lane one          = lane_of(1);
     lane x4[4]        = {one + r[0][0] - r[1][1] - r[2][2], one - r[0][0] + r[1][1] - r[2][2],
                          one - r[0][0] - r[1][1] + r[2][2], one + r[0][0] + r[1][1] + r[2][2]};
-    /* differences 4 w x, 4 w y, 4 w z, and sums 4 x y, 4 y z, 4 z x */
+    /* row: the differences 4 w x, 4 w y, 4 w z, and the sums 4 x y, 4 y z, 4 z x */
     lane       zy = r[2][1] - r[1][2], xz = r[0][2] - r[2][0], yx = r[1][0] - r[0][1];
     lane       xy = r[0][1] + r[1][0], yz = r[1][2] + r[2][1], zx = r[2][0] + r[0][2];
     const lane rows[4][4] = {{x4[0], xy, zx, zy}, {xy, x4[1], yz, xz}, {zx, yz, x4[2], yx}, {zy, xz, yx, x4[3]}};

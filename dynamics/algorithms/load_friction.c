@@ -1,8 +1,9 @@
 /* load_friction.c - computes efforts, accelerations and derivatives of models whose friction depends on the load
  * (load_friction.h).
  *
- * Each kernel calls the one of its name with a scene without friction, which gives or takes T. Friction is a map
- * between T and tau of each coordinate alone, so it is applied to the results, or to tau before. */
+ * Each function here calls the kernel of its name with a scene without friction, whose effort is T. Friction maps T to
+ * tau for each coordinate alone. So it is applied to the results of the kernel or, in forward dynamics, inverted before
+ * the call. */
 #include "kernels.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/newton_euler.h"
@@ -45,7 +46,7 @@ LANE_INLINE lane value_at(const lane *x, size_t v)
     return x ? x[v] : lane_of(0);
 }
 
-/* tau = T + friction */
+/* tau = T + friction, for each coordinate */
 static void add_friction(const dyn_model *m, const workspace *ws, const lane *qd, lane *tau)
 {
     load_friction_set(m, qd, ws->friction);
@@ -221,7 +222,7 @@ static void map_regressor_rate(const workspace *ws, size_t nv, size_t n, const l
     }
 }
 
-/* Rows of the regressor, and of the columns of rotor inertias, are those of T times a. */
+/* Multiplies the rows of the regressor of T, and of its columns of rotor inertias, by a: the derivatives of tau. */
 void LANE_NAME(loaded_regressor)(const dyn_scene *scene, void *memory, const dyn_regressor *io, size_t blocks)
 {
     arena            a     = {.base = memory};

@@ -1,11 +1,12 @@
 /* load_hessian.c - computes second derivatives of tau of models whose friction depends on the load (load_friction.h).
  *
- * With a = 1 + g sign(T), the second derivatives of tau = T + f + g |T| of one coordinate with respect to x and y are
+ * With the load factor a = 1 + g sign(T), the second derivatives of tau = T + f + g |T| of one coordinate with respect
+ * to x and y are
  *
  *     a d2T/dx dy + g' sign(T) (dT/dx dqd/dy + dT/dy dqd/dx) + (f'' + g'' |T|) dqd/dx dqd/dy,
  *
  * where qd is the coordinate's own velocity. The friction of the motors of coupled transmissions adds terms of its own
- * (drive_forces.h). The first term is the contraction of hessian.c with multipliers m a. */
+ * (drive_forces.h). The first term is computed by hessian.c with the multipliers m a, where m are those of tau. */
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/load_friction.h"
@@ -13,12 +14,12 @@
 
 typedef struct workspace {
     load_friction *friction;              /* [nv] */
-    lane          *T, *multipliers;       /* [nv]; the multipliers of T: m a */
+    lane          *T, *multipliers;       /* [nv]; efforts without friction; their multipliers m a */
     lane          *by_q, *by_qd, *by_qdd; /* nv x nv: first derivatives of T */
     void          *memory;                /* workspace of the kernels without friction */
 } workspace;
 
-/* Takes three matrices; hessian_size counts them (load_size). */
+/* Takes three matrices for first derivatives; hessian_size counts them by load_size. */
 static workspace place(arena *a, const dyn_model *m)
 {
     const size_t nv = (size_t)m->nv;
@@ -38,7 +39,7 @@ typedef struct results {
     lane *x[RESULTS];
 } results;
 
-/* Matrix number `index` of each result. */
+/* Returns matrix number `index` of each result: that of the effort of one coordinate. */
 static results results_of(const dyn_hessian *io, size_t index, size_t n)
 {
     return (results){{[Q_Q]    = block_out(io->q_q, index, n),
@@ -48,7 +49,7 @@ static results results_of(const dyn_hessian *io, size_t index, size_t n)
                       [QD_QDD] = block_out(io->qd_qdd, index, n)}};
 }
 
-/* Adds the terms with derivatives of the friction of coordinate v, times its multiplier. */
+/* Adds the terms with derivatives of the friction of coordinate v, multiplied by its multiplier. */
 static void add_friction_terms(const workspace *ws, size_t nv, size_t v, lane multiplier, const results *out)
 {
     const load_friction *f    = &ws->friction[v];

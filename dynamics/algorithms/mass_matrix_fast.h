@@ -19,7 +19,7 @@ typedef struct columns_variant {
 
 /* --- the entries of a column with one body ---------------------------------------------------------------------- */
 
-/* The progress of column v towards the base: the wrench F = I_c S_v is in the frame of body b; in_row and in_column
+/* Cursor of column v on its way to the base: the wrench F = I_c S_v is in the frame of body b; in_row and in_column
  * point to M_jv and M_vj, with j the first coordinate of the parent of b. */
 typedef struct column_cursor {
     const dyn_body        *b;

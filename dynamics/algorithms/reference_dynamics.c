@@ -1,5 +1,6 @@
 /* reference_dynamics.c - computes tau = M qdd_r + C(q, qd) qd_r + g for a reference velocity qd_r and acceleration
- * qdd_r (Slotine & Li 1987), with the matrix C of coriolis.c, in one pass.
+ * qdd_r (Slotine & Li 1987), with the matrix C of coriolis.c, in one pass. This is the feed-forward of Slotine and Li's
+ * controllers; qd_r is no measured velocity.
  *
  * By Echeandia & Wensing (2021) C is the sum of J^T (I J' + B J) over the bodies, with the Jacobian J of a body. So
  * with the reference motion of reference_motion.h each body and its descendants have
@@ -37,7 +38,7 @@ size_t LANE_NAME(reference_dynamics_size)(const dyn_model *m)
     return LANE_NAME(load_size)(m, 0, a.used);
 }
 
-/* f = I a_r + B v_r of a body */
+/* f = I a_r + B v_r of one body, without its descendants */
 LANE_INLINE wrench reference_force(const dyn_body *b, const spatial_body *B, const reference_motion *r)
 {
     const wrench twice = twice_coriolis_mul(B->l, &B->C, r->v.w);
@@ -60,7 +61,7 @@ static inputs inputs_of(const dyn_scene *scene, const dyn_reference_dynamics *io
                     .wrenches = nw ? block_in(io->wrenches, block, 9 * nw) : NULL};
 }
 
-/* Adds the efforts of the rotor, the damper and the spring of a joint with a quaternion. */
+/* Adds to tau the efforts of the rotor, the damper and the spring of a joint with a quaternion. */
 static void add_free_effort(const dyn_scene *scene, const dyn_body *b, const inputs *x, lane *tau)
 {
     const twist a   = free_reference(b, x->qd, x->qd_r, x->qdd_r);
@@ -69,7 +70,7 @@ static void add_free_effort(const dyn_scene *scene, const dyn_body *b, const inp
     free_add_efforts(b, sum, tau);
 }
 
-/* Adds the efforts of the joint itself: rotor, friction and spring. */
+/* Adds to tau the efforts within the joint: rotor, friction and spring. */
 LANE_INLINE void add_joint_effort(const dyn_scene *scene, const dyn_body *b, const inputs *at, lane *tau)
 {
     if (b->joint.is_ideal) return;

@@ -64,7 +64,7 @@ typedef struct link_motion { /* motion of the link frame, in its axes */
     vec3 half_turn;          /* w x w_r / 2; without a reference, zero */
 } link_motion;
 
-/* The acceleration by which the share of the weight that is compensated falls away: share g, in world axes. */
+/* Returns share g in world axes: the part of gravity that compensation takes away from the body's weight. */
 static vec3 compensated_gravity(const dyn_scene *scene, const dyn_body *b)
 {
     return times(b->compensation.share, vec3_of(scene->gravity));
@@ -80,7 +80,7 @@ static link_motion link_motion_of(const dyn_scene *scene, size_t i, const spatia
     for (int row = 0; row < 3; row++)
         store3(k.R.m[row], unrotate_const(b->pose.X_bl.R, load3(B->R.m[row])));
     k.x = add(B->p, mat3_mul(&B->R, vec3_of(b->pose.X_bl.p)));
-    /* velocity of the point x, and from the spatial acceleration its acceleration a + wd x x + w_r x v(x) */
+    /* velocity of the point x; and a + wd x x + w_r x v(x), its acceleration, from the spatial acceleration (a, wd) */
     vec3 v = cross_add(B->v.v, B->v.w, k.x);
     vec3 a = cross_add(cross_add(r.a.v, r.a.w, k.x), r.v.w, v);
     if (b->compensation.share != 0) a = add(a, compensated_gravity(scene, b));
@@ -92,7 +92,7 @@ static link_motion link_motion_of(const dyn_scene *scene, size_t i, const spatia
     return k;
 }
 
-/* A, the wrench of each parameter in the link frame:
+/* Sets A, whose columns are the wrenches of unit parameters, in the link frame:
  *     m: [a; 0],   h along e: [H e; e x a] with H = [wd] + [w_r][w],   entry of J: [0; n]. */
 typedef struct unit_wrenches {
     vec3 a;
@@ -100,8 +100,8 @@ typedef struct unit_wrenches {
     vec3 n[6]; /* Ixx Ixy Iyy Ixz Iyz Izz */
 } unit_wrenches;
 
-/* The moments n = J wd + w x J w_r - tr(J) w x w_r / 2 of unit entries of J; an entry off the diagonal stands for
- * two. */
+/* Sets the moments n = J wd + w x J w_r - tr(J) w x w_r / 2 for J with one unit entry; an entry off the diagonal and
+ * its mirror image are both 1. */
 static void unit_moments(const link_motion *k, vec3 n[6])
 {
     const vec3 w = k->w, r = k->w_r, wd = k->wd, d = sub(wd, k->half_turn);
@@ -115,7 +115,7 @@ static void unit_moments(const link_motion *k, vec3 n[6])
     n[5]          = (vec3){yz, -xz, d.z};
 }
 
-/* The matrix [w_r][w] = w w_r^T - (w . w_r) 1 is written by entries. */
+/* Adds [w_r][w] = w w_r^T - (w . w_r) 1, written entry by entry. */
 static unit_wrenches unit_wrenches_of(const link_motion *k)
 {
     const vec3    w = k->w, r = k->w_r, wd = k->wd;
@@ -135,13 +135,14 @@ typedef struct rates {
     const lane *qddd;
 } rates;
 
-/* An axis of world axes about the reference point, in the axes of a link about its origin. */
+/* Transforms an axis from world axes about the reference point (spatial_world.h) to the axes of a link about its
+ * origin. */
 LANE_INLINE twist link_axis(const link_motion *k, twist S)
 {
     return (twist){mat3_mul_transposed(&k->R, cross_add(S.v, S.w, k->x)), mat3_mul_transposed(&k->R, S.w)};
 }
 
-/* S^T A. Products with the zeros of A are left out. */
+/* S^T A. Products with entries of A that are always zero are left out. */
 LANE_INLINE void effort_row(const unit_wrenches *A, twist S, lane row[PARAMETERS])
 {
     row[0] = dot(A->a, S.v);
@@ -170,8 +171,9 @@ static void body_columns(const dyn_scene *scene, const workspace *ws, size_t i, 
 
 /* --- time derivative -------------------------------------------------------------------------------------------- */
 
-/* Rates of the components of a, w and wd of a link, in its axes, as w_r the link's own w. With the velocity v of its
- * origin x, the spatial acceleration (a, wd) and its rate (j, wj), all in world axes, and a_0 = -g,
+/* Rates of the components of a, w and wd of a link, in its axes, where w_r is the link's own w. With the velocity v of
+ * its origin x, the spatial acceleration (a, wd) and its rate (j, wj), all in world axes, and a_0 = -g the acceleration
+ * of the world,
  *     a_r = j + wj x x + 2 wd x v + a_0 x w,   w_r = wd,   wd_r = wj - w x wd.
  * A body whose gravity is compensated has a_0 = -(1 - share) g. */
 static link_motion link_rate_of(const spatial_body *B, const body_rate *B_r, vec3 a_0, const link_motion *k)
@@ -205,8 +207,9 @@ static unit_wrenches unit_wrench_rates(const link_motion *k, const link_motion *
     return A;
 }
 
-/* The rate of the components of an axis S, which changes by S_r in world axes, about the origin x of link frame k on
- * body B: v(S) = S.v + S.w x x changes by v(S_r) + S.w x v(x), less w x v(S). */
+/* The rate of the components, in link axes about the origin x of link frame k, of an axis S that changes at the rate
+ * S_r in world axes. v(S) is the velocity field of S at x: v(S) = S.v + S.w x x changes by v(S_r) + S.w x v(x), less w
+ * x v(S). */
 static twist axis_rate(const spatial_body *B, const link_motion *k, twist S, twist S_r)
 {
     const vec3 w = B->v.w, x_r = cross_add(B->v.v, w, k->x), linear = cross_add(S.v, S.w, k->x);
@@ -214,7 +217,8 @@ static twist axis_rate(const spatial_body *B, const link_motion *k, twist S, twi
     return (twist){mat3_mul_transposed(&k->R, v), mat3_mul_transposed(&k->R, sub(S_r.w, cross(w, S.w)))};
 }
 
-/* Stores S_r^T A + S^T A_r, as body_columns stores S^T A. */
+/* Stores S_r^T A + S^T A_r for every degree of freedom between the body and the base; body_columns stores S^T A in the
+ * same way. */
 static void body_column_rates(const dyn_scene *scene, const workspace *ws, vec3 a_0, size_t i, lane *Y)
 {
     const dyn_model    *m       = scene->model;
@@ -234,7 +238,7 @@ static void body_column_rates(const dyn_scene *scene, const workspace *ws, vec3 
         }
 }
 
-/* Writes the time derivative of the regressor; bodies and degrees of freedom have their motions. */
+/* Writes the time derivative of the regressor, from motions of bodies and degrees of freedom that are set. */
 static void regressor_rate(const dyn_scene *scene, const workspace *ws, const rates *at, lane *Y)
 {
     const dyn_model        *m     = scene->model;
@@ -249,7 +253,7 @@ static void regressor_rate(const dyn_scene *scene, const workspace *ws, const ra
 
 /* --- joints ------------------------------------------------------------------------------------------------------ */
 
-/* Adds the column of the spin inertia of rotor i. joint_columns has set the term of the rotor's own rate. */
+/* Adds the column of the spin inertia of rotor i. The term of the rotor's own rate is set by joint_columns. */
 static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const rates *at, lane *Y)
 {
     const dyn_body     *b       = &m->body[i];
@@ -279,9 +283,9 @@ static void free_column(const dyn_body *b, const rates *x, size_t columns, lane 
         Y[(size_t)v * columns + 3 * (size_t)b->joint.mover] = column[k];
 }
 
-/* Columns of rotor inertia, viscous and Coulomb friction of each joint: sdd, sd, sign(sd). With a motor, the rotor
- * inertia's column is that of the spin inertia. The motor's friction acts on the joint's coordinate, or for an elastic
- * joint on the motor coordinate. */
+/* Columns of rotor inertia, viscous and Coulomb friction of each joint: sdd, sd, sign(sd). If the joint has a motor,
+ * the column of rotor inertia becomes that of the motor's spin inertia. The motor's friction acts on the joint's
+ * coordinate, or for an elastic joint on the motor coordinate. */
 static void joint_columns(const dyn_model *m, const rates *x, lane *Y)
 {
     const lane *qd = x->qd_reference, *qdd = x->qdd;
@@ -302,7 +306,8 @@ static void joint_columns(const dyn_model *m, const rates *x, lane *Y)
     }
 }
 
-/* Adds the columns of the motors of coupled transmissions: w sdd, w sd, w sign(sd). */
+/* Adds the columns of the motors of coupled transmissions, with weights w and motor rate sd = w . qd: w sdd, w sd, w
+ * sign(sd). */
 static void drive_columns(const dyn_model *m, const lane *qd, const lane *qdd, lane *Y)
 {
     const size_t columns = 3 * m->n_movers;

@@ -6,8 +6,9 @@
  *
  *     [dy/dt; w_rel] = J qd.
  *
- * J has the columns of the joints between b and the last common ancestor of a and b, as they move the origin of b. It
- * also has those of the joints between a and that ancestor, with negative sign: these joints rotate frame a. */
+ * The columns of J for joints between b and the last common ancestor of a and b are those of the Jacobian of b. The
+ * columns of joints between a and that ancestor are the motion of the origin of b as if it moved with a, with negative
+ * sign: these joints move frame a. */
 #include "kernels.h"
 #include "dynamics/recursion/jacobian_columns.h"
 

@@ -1,30 +1,32 @@
 /* row_products.h - multiplies matrices row by row, with tiles of the result in registers, and solves equations whose
  * matrix has the zeros of the mass matrix and is not symmetric. Part of step.c and forward_hessian.c.
  *
- * A tile has packs of two rows. Sums run in the order of the terms whatever the tile, so that PACK changes no bits.
+ * A tile is a few packs (pack.h) of a few neighbouring rows of the result. Every sum runs in the order of its
+ * terms, so that the size of a tile and PACK change no bits.
  *
  * A matrix J is factored without exchanges of rows: for k = n - 1 to 0 and the ancestors i, j of k,
  *
  *     u_ik = J_ik / J_kk,   J_ij -= u_ik J_kj.
  *
- * This fills in no entry between branches. Right sides R become R_i -= sum u_ik R_k over the descendants k of i, and
- * the rows of the solution are X_k = (R_k - sum J_kj X_j) / J_kk, over the ancestors j of k.
+ * This creates no nonzero entry between branches of the tree. Right sides R become R_i -= sum u_ik R_k over the
+ * descendants k of i, and the rows of the solution are X_k = (R_k - sum J_kj X_j) / J_kk, over the ancestors j of k.
  *
- * The products u_ik J_ki have the unit of J_ii. Were J symmetric and positive definite, they would be positive, and
- * their sum less than J_ii. Where one of them is large, or a pivot is small, the factors are not accurate. */
+ * The products u_ik J_ki have the unit of J_ii. If J were symmetric and positive definite, they would be positive, and
+ * their sum less than J_ii. If one of them is large beside J_ii, or a pivot is small, the factors are not accurate. */
 #pragma once
 #include "dynamics/math/pack.h"
 #include "dynamics/recursion/coordinate_tree.h"
 
-#define MOST_GROWTH 1e3   /* largest term of an entry of the diagonal, relative to its scale */
-#define LEAST_PIVOT 1e-10 /* relative to the same */
+#define MOST_GROWTH 1e3   /* largest product u_ik J_ki, relative to the scale of row i */
+#define LEAST_PIVOT 1e-10 /* smallest pivot, relative to the scale of its row */
 
 enum {
     TILE  = LANE_REGISTERS == 32 ? 8 : 4, /* packs of a tile: two rows of it take half of the registers */
     STRIP = TILE * PACK                   /* columns of a tile */
 };
 
-/* The product Y = S - A X, where sums run over the listed terms, or over the first n; for one pair X, Y or for two. */
+/* The product Y = S - A X. Sums run over the listed terms, or over the first n. One call computes one pair X, Y, or two
+ * pairs with the same A. */
 typedef struct row_product {
     dyn_deadline deadline;      /* past it rows are not computed */
     const lane  *A, *X, *S;     /* S NULL: zeros. S may be Y, unless the last pack of a row overlaps the one before */
@@ -34,10 +36,10 @@ typedef struct row_product {
     const int   *terms;         /* NULL: 0 to n - 1 */
     lane        *Y;
     size_t       Y_row;          /* stride of the rows of Y and S */
-    size_t       X_pair, Y_pair; /* the second pair begins so many lanes after the first; 0: there is one */
+    size_t       X_pair, Y_pair; /* distance in lanes from the first pair to the second; 0: there is only one pair */
 } row_product;
 
-/* The shape of a tile: constants of the inlined code. */
+/* Numbers of pairs, rows and packs of a tile: constants of the inlined code. */
 typedef struct tile_shape {
     int pairs, rows, packs;
 } tile_shape;
@@ -80,7 +82,7 @@ static inline void product_entry(const row_product *p, size_t v, size_t c, size_
     p->Y[pair * p->Y_pair + v * p->Y_row + c] = x;
 }
 
-/* Computes rows from v on, in the columns first to end - 1; the shape has the numbers of rows and of pairs. */
+/* Computes the rows v to v + shape.rows - 1 in the columns first to end - 1, for shape.pairs pairs. */
 LANE_INLINE void product_rows(const row_product *p, size_t v, size_t first, size_t end, tile_shape s)
 {
     size_t c = first;
@@ -116,7 +118,7 @@ LANE_NOINLINE void multiply_rows(const row_product *p, size_t rows, size_t first
     if (v + 1 == rows && goes_on(p->deadline, p->stride)) product_rows(p, v, first, end, (tile_shape){1, 1, 0});
 }
 
-/* The same for two pairs. */
+/* As multiply_rows, for two pairs. */
 LANE_NOINLINE void multiply_pairs(const row_product *p, size_t rows, size_t first, size_t end)
 {
     size_t v = 0;
@@ -127,7 +129,7 @@ LANE_NOINLINE void multiply_pairs(const row_product *p, size_t rows, size_t firs
 
 /* --- equations with the zeros of M -------------------------------------------------------------------------------- */
 
-/* The relatives of each coordinate: rows of lists, nv x nv. */
+/* The ancestors and descendants of each coordinate, as nv lists of at most nv. */
 typedef struct step_tree {
     coordinate_tree coordinates;
     size_t         *n_up, *n_down; /* [nv] */
@@ -158,13 +160,13 @@ static inline void step_tree_prepare(const dyn_model *m, const step_tree *t)
     }
 }
 
-/* A matrix J, nv x nv, and its factors in place of it: u above the diagonal. */
+/* A matrix J, nv x nv. Its factors replace it: u_ik above the diagonal, the rest on and below it. */
 typedef struct tree_equations {
     dyn_deadline     deadline;
     const step_tree *tree;
     size_t           nv;
     lane            *J;
-    const lane      *scale;      /* [nv] positive sizes of the entries on the diagonal */
+    const lane      *scale;      /* [nv] positive sizes with which the pivots are compared */
     lane            *reciprocal; /* [nv] 1 / J_kk */
 } tree_equations;
 
@@ -191,14 +193,15 @@ static inline lane_mask tree_factor(const tree_equations *s)
     return accurate;
 }
 
-/* Some columns of right sides, which the solution replaces, in the rows of one part of the model or in all. */
+/* Columns first to end - 1 of right sides; the solution replaces them. Rows: those of one part of the model
+ * (coordinate_tree.h), or all. */
 typedef struct tree_columns {
     lane  *X;
     size_t stride, first, end; /* distance of the rows; the columns */
     size_t first_row, end_row;
 } tree_columns;
 
-/* Subtracts the product of some entries of row i of J with rows of X from row i of X. */
+/* Subtracts from row i of X the products of listed entries of row i of J and the rows of X that they belong to. */
 static inline void tree_subtract(const tree_equations *s, const tree_columns *c, size_t i, const int *terms, size_t n)
 {
     lane             *row     = c->X + i * c->stride;

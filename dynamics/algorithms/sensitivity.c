@@ -3,20 +3,20 @@
  *
  * Singh, Russell, Wensing (2022), with the quantities of spatial_algebra.h in body frames (spatial_body.h), for any
  * joint, any base, mimics and external wrenches. I, B, f are those of composites: bodies with their descendants. K S_a
- * corrects S_a x* f for external wrenches in world axes, which do not rotate with the composite (world_fixed.h). Let a
- * be a dof (degree of freedom) of body i, and b a dof of body i or of an ancestor. The force on the composite of i
- * changes
+ * corrects S_a x* f for external wrenches in world axes, which do not rotate with the composite (world_fixed.h). psi',
+ * psi'' and S' are defined in spatial_algebra.h. Let a be a dof (degree of freedom) of body i, and b a dof of body i or
+ * of an ancestor. The force on the composite of i changes
  *
  *     with a by  F_q = 2B psi'_a + I psi''_a + S_a x* f + K S_a,  F_qd = 2B S_a + I (psi'_a + S'_a),  F_qdd = I S_a,
- *     with b, seen from body i, by the same formulas of b without S x* f. So
- *         d tau_b / da = S_b . F(a),     d tau_a / db = S_a . F(b).
+ *     with b, as a derivative in the axes of body i: the formulas of the first line with b in place of a, without S x*
+ * f. So d tau_b / da = S_b . F(a),     d tau_a / db = S_a . F(b).
  *
  * The second product is evaluated with the rows t = I S_a, r = 2B^T S_a and k = K^T S_a. F and the rows are transformed
- * from body to body towards the base. In each body's frame the joint's S is e_z times the ratio. F, with the point
- * and axes of a joint wrench (wrench_at_joint), is the derivative of the joint wrench. Composites are of regrouped
- * bodies (model.h): efforts are the same, and most masses are zero. Read spatial_body.h (forward pass),
- * force_partials.h (F), composite_motion.h (I, B, f) and sensitivity_pairs.h (backward pass); force_partials_fast.h and
- * sensitivity_fast.h only make them faster. */
+ * from body to body towards the base. In each body's frame the joint's S is e_z times the ratio. Converted to the point
+ * and axes of joint wrenches (wrench_at_joint), F is the derivative of the joint wrench. The composites are sums of
+ * regrouped bodies (model.h), which give the same efforts; most of their masses are zero. Read spatial_body.h (forward
+ * pass), force_partials.h (F), composite_motion.h (I, B, f) and sensitivity_pairs.h (backward pass);
+ * force_partials_fast.h and sensitivity_fast.h only make them faster. */
 #include "kernels.h"
 #include "dynamics/math/clear_large.h"
 #include "dynamics/joint/drive_forces.h"
@@ -99,7 +99,7 @@ static void drive_terms(const dyn_scene *scene, const lane *qd, const results *o
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes composites and the entries of the three matrices dtau/d..., tips to base. pairs_of_body with
+/* Computes composites and the entries of dtau/dq, dtau/dqd and dtau/dqdd, from the tips to the base. pairs_of_body with
  * put_ancestors_general is the general path. The fast path omits k and K, so world_fixed must be false there. */
 static void backward_pass(const sensitivity_pass *p)
 {
@@ -136,8 +136,8 @@ static void clear_results(const dyn_scene *scene, const results *out, bool zeros
     clear(out->dtau_dgravity, nv * 3);
 }
 
-/* Sums the loads on all bodies, and sets the derivatives by wrenches (NULL: not requested) and, of compensations, by
- * gravity. */
+/* Sums the loads on all bodies. Sets the derivatives with respect to wrenches (NULL: not requested) and, where gravity
+ * is compensated, the part of the compensations in those with respect to gravity. */
 static void put_externals(const dyn_scene *scene, const sensitivity_pass *p, const lane *values, lane *by_wrenches)
 {
     gather_external_wrenches(scene, p->ws->XJ, values, &p->ws->ext);

@@ -15,15 +15,16 @@
  *     floating base or link     body 0 floats                  -   -   -     -   -   -       6   6   7
  *
  * Composites and force partials are in force_partials_fast.h. Of a joint on the world only quantities about its axis
- * are computed. In a serial model all indices are known. Degrees of freedom of other joints also use
- * put_ancestors_fast. */
+ * are computed. In a serial model (dyn_model.serial) indices follow from the number of the body. Degrees of freedom of
+ * other joints also use put_ancestors_fast. */
 #pragma once
 #include "sensitivity_pairs.h"
 #include "dynamics/recursion/force_partials_fast.h"
 
 /* --- entries of a dof a with the unit revolute joint b of an ancestor --------------------------------------------- */
 
-/* Sets q, qd to d tau_a / dq_b, d tau_a / dqd_b. B is the body of joint b; c are the partials of a in its frame. */
+/* Sets q, qd to d tau_a / dq_b, d tau_a / dqd_b. B is the motion of the body of joint b; c are the partials of a
+ * (force_partials.h) in the frame of that body. */
 LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     const vec3 w = B->v.w, u = B->v.v, f = c->t.f, n = c->t.n;
@@ -31,15 +32,16 @@ LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials 
     *q               = dot(B->psi_dd.v, f) + sub_mul(add_mul(dot(B->psi_dd.w, n), w.y, c->r.x), w.x, c->r.y);
     *qd              = add_mul(c->r.z, 2.0, along);
 }
-/* Sets q, qd to d tau_a / dq_b, d tau_a / dqd_b for a joint b on the world: psi' is zero, psi'' is due to gravity. */
+/* Sets q, qd to d tau_a / dq_b, d tau_a / dqd_b for a joint b on the world: psi' is zero, and psi'' is due to gravity
+ * alone, since the world does not move. */
 LANE_INLINE void grounded_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     *q  = add_mul(B->psi_dd.v.x * c->t.f.x, B->psi_dd.v.y, c->t.f.y);
     *qd = c->r.z;
 }
 
-/* The entries of a dof a with the axes of a floating base, which is body 0. There v_p = 0, a_p is linear, and F are the
- * partials of a in the frame of the base. */
+/* Stores the entries of a dof a with all axes b of a floating base, which is body 0. There v_p = 0, a_p is linear, and
+ * F are the partials of a in the frame of the base. */
 LANE_NOINLINE void put_floating_base(const sensitivity_pass *p, size_t a, const force_partials *F)
 {
     const results       *out = p->out;

@@ -10,7 +10,8 @@
 
 /* --- entries of a dof a with the joint b of the same body or of an ancestor ------------------------------------- */
 
-/* row_q, row_qd: d tau_a / dq_b, d tau_a / dqd_b. q, qd, t: S_b . F(a), the derivatives of tau_b by q, qd, qdd of a. */
+/* The entries of a dof a and a dof b. row_q, row_qd: d tau_a / dq_b, d tau_a / dqd_b. q, qd, t: S_b . F(a), the
+ * derivatives of tau_b with respect to q, qd and qdd of a. */
 typedef struct entries {
     lane row_q, row_qd, q, qd, t;
 } entries;
@@ -18,7 +19,8 @@ typedef struct entries {
 /* Returns the entries with a joint b of one coordinate, whose S is the ratio times e_z:
  *     d tau_a / dq_b = psi''_b . t + psi'_b . r + S_b . k,    d tau_a / dqd_b = 2 psi'_b . t + S_b . r,
  *     d tau_b / da   = S_b . F(a).
- * The z components of psi' are zero. For a prismatic joint psi' and psi'' are linear; r and k are moments. */
+ * The z components of psi' are zero. For a prismatic joint the angular parts of psi' and psi'' are zero; r and k are
+ * moments, so that their terms vanish. */
 LANE_INLINE entries entries_of(const dyn_body *b, const spatial_state *B, const force_partials *F)
 {
     const wrench t     = F->t;

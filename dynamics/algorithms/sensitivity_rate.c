@@ -9,7 +9,7 @@
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/spatial_rate.h"
 
-/* The derivatives of the force on a composite with respect to one dof (degree of freedom), F_q, F_qd and F_qdd, and the
+/* The derivatives F_q, F_qd and F_qdd of the force on a composite with respect to one dof (degree of freedom), and the
  * rows r = 2 B^T S and k = K^T S (sensitivity.c). */
 typedef struct world_force_partials {
     wrench q, qd, qdd;
@@ -89,7 +89,8 @@ LANE_INLINE world_force_partials world_force_partials_rate(double mass, const sp
 }
 
 /* Adds the time derivatives of d tau_a / db for a dof a, whose partials F have the rates F_r, and a dof b of the same
- * body or of an ancestor, whose axes d have the rates d_r. With t, r of a, the differentiated terms are
+ * body or of an ancestor, whose axes d have the rates d_r. With the rows t and r of a, the terms whose rates are added
+ * are
  *     q:  psi''_b . t + psi'_b . r,    qd:  (psi'_b + S'_b) . t + S_b . r,    qdd:  S_b . t.
  * one_dof adds the rate of the term  S_b . k  for q. */
 LANE_INLINE void put_row(const results *out, size_t entry, const world_force_partials *F,
@@ -148,7 +149,7 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
     }
 }
 
-/* Adds the time derivatives of the derivatives of springs that are not linear. */
+/* Adds the time derivatives of the stiffness and damping of springs that are not linear. */
 static void spring_rate(const dyn_scene *scene, const dyn_body *b, const free_motion *x, const results *out)
 {
     if (has_free_spring(b, scene->terms))
@@ -161,8 +162,8 @@ static void spring_rate(const dyn_scene *scene, const dyn_body *b, const free_mo
     out->dtau_dqd[e] += square * c.by_sd * joint_rate(b, x->qdd);
 }
 
-/* Adds the time derivatives of d friction / dqd, which smooth friction alone has, of the derivative of J w x v
- * (free_joint_forces.h), which is linear in the rates, and of springs. */
+/* Adds three time derivatives: of d friction / dqd (nonzero for smooth friction), of the derivative of J w x v
+ * (free_joint_forces.h), and of the derivatives of springs. */
 static void passive_rates(const dyn_scene *scene, const free_motion *x, const results *out)
 {
     const lane      *qd = x->qd, *qdd = x->qdd;

@@ -1,6 +1,6 @@
 /* sensitivity_wrenches.h - computes the derivatives of the joint wrenches, and those of tau with respect to external
- * wrenches. Unlike tau, joint wrenches depend on mass on the joint axes. So the composites here are of true bodies, not
- * of regrouped bodies. */
+ * wrenches. Unlike tau, joint wrenches depend on mass that lies on the joint axes. So the composites here are sums of
+ * the actual bodies, not of regrouped bodies (model.h). */
 #pragma once
 #include "sensitivity_pass.h"
 
@@ -38,7 +38,7 @@ static void wrench_by_ancestor_dofs(const sensitivity_pass *p, size_t i, const c
         for (size_t k = 0; k < dofs_of(&body[j]); k++) {
             dof            d = dof_in_descendant(&relative, dof_of(&body[j], &p->ws->body[j], k));
             force_partials F = force_partials_of(b->derived.subtree_mass, subtree, K, &d);
-            F.q = wrench_sub(F.q, twist_cross_wrench(d.S, subtree->f)); /* in axes of body i: without S x* f */
+            F.q              = wrench_sub(F.q, twist_cross_wrench(d.S, subtree->f)); /* in axes of body i: no S x* f */
             if (j == (int)i && b->joint.moment_at_parent_frame &&
                 b->joint.kind == DYN_PRISMATIC) { /* the moment is n + s z x f, so it depends on s */
                 vec3 f = times(b->joint.ratio, subtree->f.f);
@@ -50,7 +50,8 @@ static void wrench_by_ancestor_dofs(const sensitivity_pass *p, size_t i, const c
     }
 }
 
-/* Adds the derivatives of the ancestors' joint wrenches with respect to dof v of body i, whose partials are F. */
+/* Adds to the derivatives of the joint wrenches of all ancestors those with respect to dof v of body i, whose partials
+ * (force_partials.h) are F. */
 static void wrenches_to_base(const sensitivity_pass *p, size_t i, size_t v, force_partials F)
 {
     for (const dyn_body *b = &p->m->body[i]; b->tree.parent != DYN_WORLD; b = &p->m->body[i]) {
@@ -95,8 +96,8 @@ static void joint_wrench_derivatives(const sensitivity_pass *p)
 
 /* --- external wrenches ------------------------------------------------------------------------------------------ */
 
-/* Adds d tau_a / dg of the forces that compensate gravity: the momentum of the compensated mass at unit rate, in world
- * axes. */
+/* Adds d tau_a / dg of the forces that compensate gravity. The derivative is the momentum of the compensated mass at
+ * unit rate of a, in world axes. */
 static void compensation_by_gravity(const dyn_scene *scene, const workspace *ws, lane *out)
 {
     const dyn_model *m = scene->model;
@@ -117,7 +118,8 @@ static void compensation_by_gravity(const dyn_scene *scene, const workspace *ws,
     }
 }
 
-/* Computes d tau_a / d wrench = -(S_a at the point of application) for each dof a, in the axes of the wrench. */
+/* Computes d tau_a / d wrench for each dof a, in the axes of the wrench: minus the velocity of the point of application
+ * and the angular velocity at unit rate of a. */
 static void external_wrench_derivatives(const dyn_scene *scene, const workspace *ws, const lane *values, lane *out)
 {
     const dyn_model *m  = scene->model;

@@ -1,21 +1,21 @@
 /* step.c - integrates the motion over one step and differentiates the result.
  *
- * Positions are displaced on their manifold (recursion/displacement.h). With u the displacement and a the acceleration,
- * q+ = q * exp(u) and qd+ = qd + h a have the derivatives
+ * Positions are displaced on their manifold (recursion/displacement.h). With the displacement u, the acceleration a, a
+ * change e of q on its tangent space, a_q = da/dq and so on, q+ = q * exp(u) and qd+ = qd + h a have the derivatives
  *
  *     e+ = by_q e + by_u du,  dqd+ = dqd + h (a_q e + a_qd dqd + a_tau dtau),
  *
- * and du follows from the method. Columns of all matrices are e and dqd, nv each, then those of the inputs: tau and, if
- * wanted, wrenches and inertial parameters. step_rk4.h, step_implicit.h and step_implicit_tree.h have the methods with
- * several evaluations.
- */
+ * and du follows from the method of integration. by_q and by_u are the derivatives of the displaced position with
+ * respect to q and u. The columns of the state matrix are e and dqd, nv each; those of the input matrix are the inputs:
+ * tau and, if requested, wrenches and inertial parameters. step_rk4.h, step_implicit.h and step_implicit_tree.h have
+ * the methods with several evaluations. */
 #include "kernels.h"
 #include "step_pass.h"
 #include "held_impact.h"
 #include "step_implicit_tree.h"
 #include "step_rk4.h"
 
-/* Clears the velocities that stop, and their rows of A and B. */
+/* Sets the velocities of stopping coordinates to zero, and their rows of the matrices A and B. */
 static void stop(const step_pass *p)
 {
     const size_t nv       = p->nv;
@@ -57,7 +57,7 @@ static void integrate(const step_pass *p)
     }
 }
 
-/* Integrates from the velocities after an impact. */
+/* Integrates one step that starts from the velocities after an impact (held_impact.h). */
 static void impact_and_integrate(const dyn_scene *scene, const dyn_step *io, const step_pass *p)
 {
     held_impact  impact;
@@ -88,7 +88,7 @@ static void one_block(const dyn_scene *scene, const dyn_step *io, const step_pas
     if (p->differentiates) step_put_inputs(p);
 }
 
-/* Returns the bytes for steps with held frames, which need most. */
+/* Returns the bytes of the workspace for a step with held frames, the case that needs most. */
 size_t LANE_NAME(step_size)(const dyn_model *m)
 {
     const size_t called[] = {LANE_NAME(inverse_dynamics_size)(m), LANE_NAME(mass_matrix_size)(m),
@@ -134,7 +134,7 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
     }
 }
 
-/* The step whose accelerations are those of forward dynamics. */
+/* Returns the arrays of the step whose accelerations held_block evaluates; the step itself is not taken. */
 static dyn_step step_of_held(const dyn_held_sensitivity *io)
 {
     return (dyn_step){.q             = io->q,
@@ -150,7 +150,7 @@ static dyn_step step_of_held(const dyn_held_sensitivity *io)
                       .work          = io->work};
 }
 
-/* Evaluates the accelerations of a step, which differentiates nothing else, and copies their derivatives. */
+/* Evaluates the accelerations with held frames at (q, qd), and copies them and their derivatives to the results. */
 static void held_block(const dyn_scene *scene, const step_workspace *ws, const dyn_held_sensitivity *io)
 {
     const size_t   nv = (size_t)scene->model->nv, square = nv * nv * sizeof(lane);

@@ -8,9 +8,11 @@
 #pragma once
 #include "step_pass.h"
 
-/* A change of v below these counts as converged; the error is then of the order of its square. */
+/* Newton's method ends when the change of v is below these; the error left is then of the order of the square of the
+ * change. */
 #ifdef DYN_COMPLEX
-/* The imaginary part of v, a derivative, converges after the real part: all steps are taken. */
+/* In tests with the complex step, the imaginary part of v is a derivative and converges later than the real part. All
+ * steps are then taken. */
 #define NEWTON_RELATIVE 0.0
 #define NEWTON_ABSOLUTE 0.0
 enum { NEWTON_STEPS = 8 };
@@ -39,7 +41,7 @@ LANE_INLINE void swap_where(lane_mask m, lane *a, lane *b)
     *b     = lane_select(m, x, *b);
 }
 
-/* Divides each row by the largest entry of W in it. */
+/* Divides each row of W and Y by the largest entry of the row in W. */
 static inline void equilibrate(const linear_equations *s)
 {
     for (size_t i = 0; i < s->n && goes_on(s->deadline, s->n); i++) {
@@ -68,7 +70,7 @@ static inline void choose_pivot(const linear_equations *s, size_t k)
     }
 }
 
-/* Row i -= `multiple` times row k, of W from column k on and of Y. */
+/* Subtracts `multiple` times row k from row i, in W from column k on and in Y. */
 LANE_INLINE void subtract_row(const linear_equations *s, size_t i, size_t k, lane multiple)
 {
     for (size_t j = k; j < s->n; j++)
@@ -138,20 +140,21 @@ static inline void implicit_evaluate(const step_pass *p, const lane *q, lane *W,
     }
 }
 
-/* Returns the lanes in which the change is negligible beside v. */
+/* Returns the lanes in which the last change of v is negligible beside v. */
 static inline lane_mask is_negligible(const step_pass *p, const lane *change)
 {
     lane most = lane_of(0), largest = lane_of(0);
     for (size_t i = 0; i < p->nv; i++) {
         lane size = lane_abs(p->v[i]), part = lane_abs(change[i]);
         largest = lane_select(lane_less(largest, size), size, largest);
-        /* a change that is not a number must stay the largest */
+        /* the maximum must keep a change that is not a number */
         most = lane_select(lane_less(part, most), most, part);
     }
     return lane_less(most, add_mul(NEWTON_ABSOLUTE, NEWTON_RELATIVE, largest));
 }
 
-/* Solves for v in every lane; a lane that has converged no longer changes. False if may_continue ended it. */
+/* Solves r(v) = 0 for v in every lane; a lane that has converged no longer changes. Returns false if may_continue ended
+ * the iteration. */
 static inline bool solve_velocity(const step_pass *p, const lane *q, const lane *qd, lane *W)
 {
     const size_t nv     = p->nv;
@@ -175,7 +178,7 @@ static inline bool solve_velocity(const step_pass *p, const lane *q, const lane 
     return true;
 }
 
-/* Sets the rows of A and B of the velocities, by solving for the derivatives of v. */
+/* Sets the rows of the velocities in A and B, from W dv = dqd + h (a_q by_q e + a_input dinput). */
 static inline void implicit_velocity_rows(const step_pass *p, const lane *q, lane *W, lane *X)
 {
     const size_t nv = p->nv, inputs = p->inputs, columns = 2 * nv + inputs;
@@ -205,7 +208,7 @@ static inline void implicit_by_accelerations(const step_pass *p)
     if (p->differentiates)
         implicit_velocity_rows(p, q, W, X);
     else if (p->io->contact_residual)
-        implicit_evaluate(p, q, W, NULL); /* after the last change of v, in every lane */
+        implicit_evaluate(p, q, W, NULL); /* evaluates once more after the last change of v, in all lanes */
     step_put_residual(p);
     step_positions(p, q, p->v, true);
 }

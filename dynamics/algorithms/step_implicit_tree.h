@@ -9,19 +9,19 @@
  *
  *     J dv = -dID/dq by_q e + M / h dqd + dtau - E dinput,
  *
- * where E are the derivatives of tau by the other inputs. J has the zeros of M. For small steps M / h dominates, so
- * that J is factored as row_products.h does. In a lane where the factors are not accurate, or where Newton's method
- * does not converge, the step is that of step_implicit.h. */
+ * where E are the derivatives of tau with respect to the other inputs. J has the pattern of zeros of M. For small steps
+ * M / h dominates, so that J can be factored without exchanges of rows (row_products.h). In a lane where the factors
+ * are not accurate, or where Newton's method does not converge, the step is that of step_implicit.h. */
 #pragma once
 #include "step_implicit.h"
 
-enum { NEWTON_REFRESH = 4 }; /* steps of Newton's method with the same J */
+enum { NEWTON_REFRESH = 4 }; /* number of Newton steps that use the same J */
 
 /* One step, with the matrices of its last evaluation. */
 typedef struct implicit_tree {
     const step_pass *p;
     const lane      *q, *qd;
-    lane            *by_q, *by_qd, *mass; /* nv x nv: derivatives of ID */
+    lane            *by_q, *by_qd, *mass; /* nv x nv: derivatives of inverse dynamics with respect to q, qd and qdd */
     lane            *change, *scale;      /* [nv] */
     lane            *X;                   /* nv x columns */
     size_t           columns;             /* 2 nv + inputs */
@@ -47,7 +47,7 @@ static inline implicit_tree implicit_tree_place(const step_pass *p)
 
 /* --- one evaluation --------------------------------------------------------------------------------------------- */
 
-/* Sets J in the columns of a joint with a quaternion, and the scales of its rows. */
+/* Sets the columns of J for a joint with a quaternion, and the scales of its rows for row_products.h. */
 static inline void free_columns(const implicit_tree *t, const displacement_rates *rates, size_t v)
 {
     const size_t nv = t->p->nv;
@@ -62,7 +62,7 @@ static inline void free_columns(const implicit_tree *t, const displacement_rates
         }
 }
 
-/* Sets the displacement, the position and the acceleration at v. */
+/* Sets the displacement, the position and the acceleration that belong to the velocity v. */
 static inline void tree_move(const implicit_tree *t)
 {
     const step_pass *p = t->p;
@@ -75,7 +75,7 @@ static inline void tree_move(const implicit_tree *t)
         if (!m->body[i].joint.mimic) displace_joint(&m->body[i], t->q, p->u, p->stage_q, NULL);
 }
 
-/* Sets J, from the derivatives of ID. */
+/* Sets J from the derivatives of inverse dynamics. */
 static inline void tree_set_jacobian(const implicit_tree *t)
 {
     const step_pass   *p  = t->p;
@@ -94,8 +94,8 @@ static inline void tree_set_jacobian(const implicit_tree *t)
         t->scale[i] = add_mul(lane_abs(t->equations.J[i * nv + i]), 1 / h, t->mass[i * nv + i]);
 }
 
-/* Differentiates ID after tree_move, and factors J. zeros_are_set: of the derivatives, which have been computed before.
- * Returns the lanes in which the factors are accurate. */
+/* Differentiates inverse dynamics at the state that tree_move has set, and factors J. zeros_are_set: the matrices of
+ * derivatives hold another state of this model. Returns the lanes in which the factors are accurate. */
 static inline lane_mask tree_differentiate(const implicit_tree *t, bool zeros_are_set)
 {
     const step_pass      *p  = t->p;
@@ -112,7 +112,7 @@ static inline lane_mask tree_differentiate(const implicit_tree *t, bool zeros_ar
     return tree_factor(&t->equations);
 }
 
-/* Records the first body whose pivot of M is zero up to rounding. X is overwritten, and the reciprocals of J are. */
+/* Finds, by factoring M, the first body whose pivot is zero up to rounding. Overwrites X and the reciprocals of J. */
 static inline void tree_find_singular(const implicit_tree *t)
 {
     const step_pass *p    = t->p;
@@ -144,8 +144,8 @@ static inline void tree_newton_step(const implicit_tree *t)
     tree_solve(&t->equations, &(tree_columns){t->change, 1, 0, 1, 0, p->nv});
 }
 
-/* Solves for v in every lane; a lane that has converged no longer changes. Returns false if may_continue ended it.
- * *solved: the lanes that converged with accurate factors. */
+/* Solves for v in every lane; a lane that has converged no longer changes. Returns false if may_continue ended it. Sets
+ * *solved to the lanes that converged with accurate factors. */
 static inline bool tree_solve_velocity(const implicit_tree *t, lane_mask *solved)
 {
     const step_pass *p      = t->p;
@@ -176,7 +176,7 @@ static inline bool tree_solve_velocity(const implicit_tree *t, lane_mask *solved
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* Sets the right sides for the derivatives by q: -dID/dq by_q. */
+/* Sets the right sides for the derivatives with respect to q: -dID/dq by_q. */
 static inline void tree_position_columns(const implicit_tree *t)
 {
     const step_pass   *p  = t->p;
@@ -197,7 +197,7 @@ static inline void tree_position_columns(const implicit_tree *t)
     }
 }
 
-/* Sets the right sides for the derivatives by qd and by the inputs: M / h, 1 and -E. */
+/* Sets the right sides for the derivatives with respect to qd and to the inputs: M / h, 1 (for tau) and -E. */
 static inline void tree_other_columns(const implicit_tree *t)
 {
     const step_pass *p  = t->p;
@@ -217,7 +217,7 @@ static inline void tree_other_columns(const implicit_tree *t)
     }
 }
 
-/* Sets the rows of A and B of the velocities, with the factors of J. */
+/* Sets the rows of the velocities in A and B, with the factors of J. */
 static inline void tree_velocity_rows(const implicit_tree *t)
 {
     const step_pass *p  = t->p;
@@ -242,7 +242,7 @@ static inline void tree_velocity_rows(const implicit_tree *t)
 /* Results of a step. */
 enum { STEP_RESULTS = 6 };
 
-/* Keeps the results of the lanes `solved` and replaces those of the others by the results of step_implicit.h. */
+/* Keeps the results of the lanes `solved`. Replaces those of the other lanes by the results of step_implicit.h. */
 static inline void replace_lanes(const step_pass *p, lane_mask solved, lane *kept)
 {
     const size_t nv                   = p->nv;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 typedef struct step_workspace {
-    held_workspace held;   /* only with held frames */
-    step_tree      tree;   /* only of implicit Euler */
+    held_workspace held;   /* set only with held frames */
+    step_tree      tree;   /* set only for implicit Euler */
     void          *memory; /* workspace of the kernels that this one calls */
 } step_workspace;
 
@@ -28,7 +28,7 @@ static inline step_workspace step_prepare(const dyn_scene *scene, void *memory, 
     arena          a  = {.base = memory};
     step_workspace ws = step_place(&a, scene->model, held_chains(io) > 0);
     if (held_chains(io) > 0) held_workspace_prepare(scene, io, differentiates, &ws.held);
-    /* The joints of a mechanism are no tree. */
+    /* step_implicit_tree.h uses the zeros of a tree, which the coordinates of a mechanism with loops do not have. */
     if (io->method == DYN_IMPLICIT_EULER && !io->mechanism) step_tree_prepare(scene->model, &ws.tree);
     return ws;
 }
@@ -40,10 +40,10 @@ typedef struct step_pass {
     const dyn_step  *io;
     size_t           nv, inputs; /* inputs: tau, then wrenches and parameters if they are wanted */
     bool             differentiates;
-    lane            *A, *B;              /* state matrix; [2 nv x inputs] derivatives by the inputs */
+    lane            *A, *B;              /* state matrix; input matrix, 2 nv x inputs */
     lane            *a_q, *a_qd, *a_tau; /* [nv x nv] derivatives of qdd */
-    lane            *a_input;            /* [nv x inputs] derivatives of qdd by the inputs */
-    lane            *efforts, *unused;   /* [nv x (inputs - nv)] dtau by wrenches and parameters; [3 nv x nv] */
+    lane            *a_input;            /* [nv x inputs] derivatives of qdd with respect to the inputs */
+    lane            *efforts, *unused;   /* [nv x (inputs - nv)] dtau/d(wrenches, parameters); [3 nv x nv] scratch */
     lane       *qdd, *u, *v, *stage_q;   /* [nv], [nq]: acceleration; displacement, velocity and position of a stage */
     lane       *matrices, *vectors;      /* further scratch */
     lane       *singular, *unsolved, *contradictory;
@@ -51,7 +51,8 @@ typedef struct step_pass {
     step_tree   tree;
 } step_pass;
 
-/* Places the derivatives by all inputs at `next`, or those by tau alone. Returns the room after them. */
+/* Places the derivatives with respect to all inputs at `next`, or with respect to tau alone. Returns the first entry
+ * behind them. */
 static inline lane *step_place_inputs(step_pass *p, lane *next)
 {
     const size_t nv = p->nv;
@@ -95,21 +96,23 @@ static inline step_pass step_begin(const dyn_scene *scene, const step_workspace 
     return p;
 }
 
-/* Returns whether held frames or the loops of a mechanism connect all coordinates. */
+/* Returns whether held frames or the loops of a mechanism connect all coordinates, so that the model counts as one part
+ * (coordinate_tree.h). */
 static inline bool step_connects_parts(const step_pass *p)
 {
     return held_chains(p->io) > 0 || p->io->mechanism;
 }
 
-/* Returns the end of the part of the model that begins with coordinate `first`: no derivative of an acceleration
- * connects two parts. */
+/* Returns the end of the part of the model that begins with coordinate `first` (coordinate_tree.h): no derivative of an
+ * acceleration connects two parts. */
 static inline size_t step_part_end(const step_pass *p, size_t first)
 {
     return step_connects_parts(p) ? p->nv : part_end(p->scene->model, first);
 }
 
-/* Sets dtau by the wrenches, [wrench][nv][6], and by the parameters, [nv][10 n_rows], at (q, qd, qdd). With held frames
- * T is that of their system: the kernels do not know the wrenches that hold the frames. */
+/* Sets the derivatives of tau with respect to the wrenches, [wrench][nv][6], and to the parameters, [nv][10 n_rows], at
+ * (q, qd, qdd). With held frames the efforts T of friction that depends on the load are those of held_frames.h, because
+ * the kernels called here do not know the wrenches that hold the frames. */
 static inline void step_set_efforts(const step_pass *p, const lane *q, const lane *qd)
 {
     const bool       held  = held_chains(p->io) > 0;
@@ -142,7 +145,8 @@ static inline void step_set_efforts(const step_pass *p, const lane *q, const lan
     if (held && parameters > 0) held_multiply_rows(&p->held, parameters, p->efforts + nv * wrenches);
 }
 
-/* Inputs that act on one body, with columns of E, where dtau = E dinput: a wrench, or the parameters of a body. */
+/* An input that acts on one body, a wrench or the parameters of a body, with its columns of E, where dtau = E
+ * dinput. */
 typedef struct step_group {
     int         body;
     size_t      input, columns; /* the inputs */
@@ -150,8 +154,8 @@ typedef struct step_group {
     size_t      stride; /* distance of the rows of E */
 } step_group;
 
-/* Lists the rows first to end - 1 of E that are not zero: the coordinates that move the body. The efforts of held
- * frames and of the loops of a mechanism have all rows. Returns their number. */
+/* Lists those of the rows first to end - 1 of E that are not zero: the coordinates that move the body. With held frames
+ * or loops all rows count, because their efforts depend on every input. Returns the number of rows. */
 static inline size_t step_list_rows(const step_pass *p, int body, size_t first, size_t end, int row[DYN_MAX_DOF])
 {
     const dyn_body *all                = p->scene->model->body;
@@ -166,7 +170,7 @@ static inline size_t step_list_rows(const step_pass *p, int body, size_t first, 
     return n;
 }
 
-/* Sets the columns of a group in rows first to end - 1 of a_input, those of a part of the model, to -a_tau E. */
+/* Sets columns of a_input to -a_tau E in the rows first to end - 1, those of one part of the model. */
 static inline void step_group_columns(const step_pass *p, const step_group *g, size_t first, size_t end)
 {
     int               row[DYN_MAX_DOF];
@@ -182,7 +186,7 @@ static inline void step_group_columns(const step_pass *p, const step_group *g, s
     multiply_rows(&product, end - first, 0, g->columns);
 }
 
-/* Sets the rows first to end - 1 of a_input, those of a part of the model. */
+/* Sets a_input in the rows first to end - 1, those of one part of the model. */
 static inline void step_input_rows(const step_pass *p, size_t first, size_t end)
 {
     const size_t nv = p->nv, wrenches = p->io->wrench_matrix ? p->scene->n_wrenches : 0;
@@ -203,7 +207,7 @@ static inline void step_input_rows(const step_pass *p, size_t first, size_t end)
     }
 }
 
-/* Sets a_input. With dtau = E dinput at constant qdd, dqdd/dinput = -dqdd/dtau E, with held frames too. */
+/* Sets a_input. With dtau = E dinput at constant qdd, dqdd/dinput = -dqdd/dtau E; this holds with held frames too. */
 static inline void step_set_inputs(const step_pass *p, const lane *q, const lane *qd)
 {
     const size_t nv = p->nv;
@@ -215,7 +219,7 @@ static inline void step_set_inputs(const step_pass *p, const lane *q, const lane
     }
 }
 
-/* Copies the derivatives by the inputs to the matrices of tau, wrenches and parameters. */
+/* Copies the derivatives with respect to the inputs to the matrices of tau, wrenches and parameters. */
 static inline void step_put_inputs(const step_pass *p)
 {
     const size_t nv = p->nv, wrenches = p->io->wrench_matrix ? p->scene->n_wrenches : 0;
@@ -245,7 +249,8 @@ static inline void step_accelerate(const step_pass *p, const dyn_forward_sensiti
         LANE_NAME(forward_dynamics)(p->scene, p->memory, &alone, 1);
 }
 
-/* Computes qdd at (q, qd) and, if `differentiates`, its derivatives. Keeps the first singular body. */
+/* Computes qdd at (q, qd) and, if `differentiates`, its derivatives. p->io->singular keeps the first singular body of
+ * all evaluations. */
 static inline void step_evaluate(const step_pass *p, const lane *q, const lane *qd, bool differentiates)
 {
     lane                    singular;
@@ -267,8 +272,8 @@ static inline void step_evaluate(const step_pass *p, const lane *q, const lane *
     *p->singular = lane_select(lane_less(*p->singular, lane_of(0)), singular, *p->singular);
 }
 
-/* Writes the accelerations -delta l that the last evaluation leaves along the held directions. A mechanism writes its
- * own. */
+/* Writes the accelerations -delta l along the held directions (held_frames.h) at the last evaluation. A mechanism
+ * writes them itself. */
 static inline void step_put_residual(const step_pass *p)
 {
     lane *to = block_out(p->io->contact_residual, 0, 0);
@@ -279,7 +284,7 @@ static inline void step_put_residual(const step_pass *p)
             to[6 * i + (size_t)p->io->held[i].axis[j]] = p->io->damping * p->held.l[a++];
 }
 
-/* Entry i of qd; qd NULL means zeros. */
+/* Returns entry i of qd; zero if qd is NULL. */
 LANE_INLINE lane velocity_at(const lane *qd, size_t i)
 {
     return qd ? qd[i] : lane_of(0);
@@ -291,7 +296,7 @@ typedef struct step_rows {
     size_t stride, columns;
 } step_rows;
 
-/* to += by_u from, for the rows of one joint. */
+/* Adds by_u from to `to`, in the rows of one joint. */
 LANE_INLINE void add_displaced_rows(const displacement_rates *rates, step_rows from, step_rows to)
 {
     for (size_t c = 0; c < to.columns; c++)
@@ -303,7 +308,8 @@ LANE_INLINE void add_displaced_rows(const displacement_rates *rates, step_rows f
         }
 }
 
-/* Sets the rows of one joint to the derivatives by_q with respect to its own coordinates, which begin at column v. */
+/* Adds the derivatives by_q of one joint's displaced position with respect to its own coordinates, in the columns from
+ * v on. */
 LANE_INLINE void set_own_columns(const displacement_rates *rates, size_t v, step_rows to)
 {
     for (int i = 0; i < rates->n; i++) {
@@ -313,7 +319,7 @@ LANE_INLINE void set_own_columns(const displacement_rates *rates, size_t v, step
     }
 }
 
-/* Multiplies by_u by the step's duration, so that it applies to velocities. */
+/* Multiplies by_u by h, the length of the step: the displacement is h times a velocity. */
 LANE_INLINE void scale_rates(displacement_rates *rates, double h)
 {
     for (int i = 0; i < rates->n; i++)
@@ -321,7 +327,7 @@ LANE_INLINE void scale_rates(displacement_rates *rates, double h)
             rates->by_u[i][k] = h * rates->by_u[i][k];
 }
 
-/* The rows of A and B of the velocities: [h a_q, 1 + h a_qd] and h a_input. */
+/* Sets the rows of the velocities in A and B: [h a_q, 1 + h a_qd] and h a_input. */
 static inline void set_velocity_rows(const step_pass *p)
 {
     const size_t nv = p->nv;
@@ -338,8 +344,8 @@ static inline void set_velocity_rows(const step_pass *p)
     }
 }
 
-/* The rows of A and B of one joint's position, whose displacement is h times its velocity: before the step, or after
- * it, in the rows that are already set. */
+/* Sets the rows of one joint's position in A and B, where the displacement is h times a velocity: the velocity before
+ * the step, or that after it, whose rows of A and B are already set. */
 static inline void set_position_rows(const step_pass *p, const displacement_rates *rates, size_t v, bool after)
 {
     const size_t nv = p->nv, inputs = p->inputs;
@@ -357,7 +363,7 @@ static inline void set_position_rows(const step_pass *p, const displacement_rate
             A.at[(size_t)i * 2 * nv + nv + v + (size_t)k] = rates->by_u[i][k];
 }
 
-/* Sets q_after = q * exp(h qd), with the velocity before or after the step, and the rows of the positions. */
+/* Sets q_after = q * exp(h qd) with the velocity before or after the step, and the rows of the positions in A and B. */
 static inline void step_positions(const step_pass *p, const lane *q, const lane *qd, bool after)
 {
     const dyn_model   *m = p->scene->model;

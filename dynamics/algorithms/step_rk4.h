@@ -10,11 +10,11 @@
  * dexpinv(u, v) = v + 1/2 [u, v] + 1/12 [u, [u, v]] is the rate of u; the next term is beyond order 4. The brackets of
  * joints of one coordinate are zero.
  *
- * The stages are evaluated first. Then their derivatives are chained for a few columns at a time, a strip, which stays
- * in the first cache with all stages. A strip has the rows of one part of the model (coordinate_tree.h). The columns
- * of dq and dv are those of the unit matrix in the first stage, and of dq also in the second: by q or qd they are
- * nonzero only in the rows of the joints that have these columns, and by the inputs nowhere. So 15 n^3 multiply-adds
- * are left for a part of n coordinates, of 24 n^3. */
+ * The stages are evaluated first. Then the chain rule propagates the derivatives from stage to stage. A few columns are
+ * propagated at a time, a strip, which stays in the first-level cache through all stages. A strip has the rows of one
+ * part of the model (coordinate_tree.h). In the first stage the columns of dq and dv are columns of the unit matrix; in
+ * the second stage those of dq still are nonzero only in the rows of the joints with these columns. Derivatives with
+ * respect to the inputs are zero there. So a part of n coordinates needs 15 n^3 multiply-adds instead of 24 n^3. */
 #pragma once
 #include "step_pass.h"
 
@@ -23,18 +23,18 @@ _Static_assert((int)STRIP <= (int)DYN_STEP_STRIP, "a strip must fit in dyn_step_
 
 /* One evaluation of the accelerations. */
 typedef struct rk4_stage {
-    double weight, next;           /* weight of the rates in the sums; s until the next stage */
+    double weight, next;           /* weight of the rates in the sums; s from the start to the next stage */
     lane  *u, *v;                  /* [nv] displacement and velocity */
     lane  *minus_a_q, *minus_a_qd; /* [nv x nv] derivatives of the acceleration, with the opposite sign */
     lane  *a_input;                /* [nv x inputs] */
 } rk4_stage;
 
-/* The stages, and the chain of their derivatives. */
+/* The stages, and the derivatives that are propagated through them. */
 typedef struct rk4_chain {
     rk4_stage stage[STAGES];
     lane     *k, *sum_k, *sum_a; /* [nv] */
-    /* [nv x STRIP] derivatives: dq has du before the positions are displaced, and dv becomes dk. du: of joints with a
-     * quaternion only */
+    /* [nv x STRIP] derivatives. dq holds du until the positions are displaced, dv becomes dk. du: only rows of joints
+     * with a quaternion */
     lane *du, *dv, *dq, *da, *dsum_k, *dsum_a;
 } rk4_chain;
 
@@ -83,7 +83,7 @@ LANE_INLINE twist twist_of(const dyn_body *b, const lane *x)
     return (twist){.v = joint_linear(b, x), .w = joint_angular(b, x)};
 }
 
-/* Column c of the rows of a joint with a quaternion, in a matrix nv x columns. */
+/* Column c of the matrix nv x columns, in the rows of a joint with a quaternion. */
 LANE_INLINE twist twist_column(const dyn_body *b, const lane *M, size_t columns, size_t c)
 {
     lane      x[6]  = {lane_of(0), lane_of(0), lane_of(0)};
@@ -173,30 +173,30 @@ static inline void rk4_evaluate_stages(const step_pass *p, const rk4_chain *c, c
 
 typedef enum rk4_block { BY_Q, BY_QD, BY_INPUT } rk4_block;
 
-/* Neighbouring columns of the derivatives by q, qd or the inputs. */
+/* Neighbouring columns of the derivatives with respect to q, to qd or to the inputs. */
 typedef struct rk4_strip {
-    size_t    first, end; /* rows: the coordinates of a part of the model */
+    size_t    first, end; /* rows: coordinates first to end - 1, a part of the model */
     rk4_block block;
-    size_t    column, n;          /* the columns, of those by q, qd or the inputs */
+    size_t    column, n;          /* first column and number of columns, counted within the block */
     size_t    width;              /* n in whole packs: the stride of the rows */
-    size_t    own_first, own_end; /* rows of the joints that have these columns; none by inputs */
+    size_t    own_first, own_end; /* rows of the joints whose coordinates are these columns; none for inputs */
 } rk4_strip;
 
-/* Adds the columns of the unit matrix to rows. */
+/* Adds the strip's columns of the unit matrix to `rows`. */
 static inline void add_unit(const rk4_strip *s, lane *rows)
 {
     for (size_t j = 0; j < s->n; j++)
         rows[(s->column + j) * s->width + j] = rows[(s->column + j) * s->width + j] + 1.0;
 }
 
-/* Returns whether a body has a joint with a quaternion, in the part of the strip. */
+/* Returns whether the joint of b has a quaternion and belongs to the part of the strip. */
 static inline bool is_free_in(const rk4_strip *s, const dyn_body *b)
 {
     const size_t v = (size_t)b->joint.v;
     return dyn_joint_has_quaternion(b->joint.kind) && v >= s->first && v < s->end;
 }
 
-/* Sets the rows of dq = by_q e + by_u du of a joint with a quaternion, which begin at row v. */
+/* Sets dq = by_q e + by_u du in the rows of a joint with a quaternion, which begin at row v. */
 static inline void free_displace_strip(const rk4_chain *c, const rk4_strip *s, size_t v,
                                        const displacement_rates *rates)
 {
@@ -238,13 +238,14 @@ static inline void free_rate_strip(const rk4_chain *c, const rk4_strip *s, const
     }
 }
 
-/* A product M X, with the terms of the joints that have the columns if `own_terms`, or with all. */
+/* A product M X. With `own_terms` the sums run over the joints whose coordinates are the columns, else over all joints
+ * of the part. */
 typedef struct rk4_product {
     const lane *minus_M, *X;
     bool        own_terms;
 } rk4_product;
 
-/* Adds a product to da, or sets da to the product if `begins`. */
+/* Adds a product to da, or with `begins` sets da to it. */
 static inline void add_product(const step_pass *p, const rk4_chain *c, const rk4_strip *s, rk4_product x, bool begins)
 {
     const size_t      first   = x.own_terms ? s->own_first : s->first;
@@ -278,7 +279,8 @@ static inline void rk4_acceleration_strip(const step_pass *p, const rk4_chain *c
         add_product(p, c, s, (rk4_product){to->minus_a_qd, c->dv, stage < 1}, stage < 1);
 }
 
-/* Chains one stage: sets da, and replaces du by dq and dv by dk. In the first stage u and du are zero. */
+/* Propagates derivatives through one stage: sets da, replaces du by dq and dv by dk. In the first stage u and du are
+ * zero. */
 static inline void rk4_stage_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s, int stage)
 {
     const dyn_model *m  = p->scene->model;
@@ -314,7 +316,7 @@ static inline void rk4_put_strip(const step_pass *p, const rk4_strip *s, const l
         memcpy(to + (first + i) * stride + s->column, rows + i * s->width, s->n * sizeof *rows);
 }
 
-/* Chains all stages for one strip. */
+/* Propagates the derivatives through the four stages for one strip of columns, and writes those of the new q and qd. */
 static inline void rk4_chain_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s)
 {
     const size_t first = s->first * s->width, end = s->end * s->width;
@@ -336,7 +338,7 @@ static inline void rk4_chain_strip(const step_pass *p, const rk4_chain *c, const
     rk4_put_strip(p, s, c->dv, p->nv);
 }
 
-/* Sets the rows of the joints that have the columns of the strip. */
+/* Sets own_first and own_end of the strip: the rows of the joints whose coordinates are its columns. */
 static inline void rk4_find_own(const dyn_model *m, rk4_strip *s)
 {
     s->own_first = s->own_end = s->column;
@@ -349,7 +351,7 @@ static inline void rk4_find_own(const dyn_model *m, rk4_strip *s)
     }
 }
 
-/* Chains the columns first to end - 1, for the rows of a part. */
+/* Propagates the columns first to end - 1 of a block strip by strip, in the rows of one part. */
 static inline void rk4_columns(const step_pass *p, const rk4_chain *c, rk4_strip s, size_t first, size_t end)
 {
     for (s.column = first; s.column < end && goes_on(p->scene->deadline, p->nv); s.column += s.n) {
@@ -360,7 +362,7 @@ static inline void rk4_columns(const step_pass *p, const rk4_chain *c, rk4_strip
     }
 }
 
-/* Sets the rows of A and B part by part. Held frames and the loops of a mechanism connect all parts. */
+/* Sets A and B part by part. Held frames and the loops of a mechanism connect all coordinates to one part. */
 static inline void rk4_matrices(const step_pass *p, const rk4_chain *c)
 {
     const size_t nv = p->nv;

@@ -44,7 +44,7 @@ static void add_inertial_wrench(const series_pass *p, size_t i)
     series_add_axial(z, R_dd, RE, B.n);
 }
 
-/* The moment J ((z . w + s') z)' of the rotor that is body i. R' R^T - R R'^T is twice the matrix of w. */
+/* The moment J ((z . w + s') z)' of body i, which is a rotor. R' R^T - R R'^T is twice the matrix of w. */
 static void add_rotor_wrench(const series_pass *p, size_t i)
 {
     const series_size z = {p->n - 1, p->n};
@@ -68,7 +68,7 @@ static void add_rotor_wrench(const series_pass *p, size_t i)
     }
 }
 
-/* Term k of R, times x. */
+/* Returns term k of the series of R x, with constant x. */
 LANE_INLINE vec3 rotated_by_term(const series_pass *p, const lane *R, size_t k, vec3 x)
 {
     lane out[3];
@@ -84,7 +84,7 @@ LANE_INLINE void subtract_term(const series_pass *p, lane *from, size_t k, vec3 
     from[2 * p->n + k] = from[2 * p->n + k] - x.z;
 }
 
-/* Subtracts a load with constant components in link or world axes. */
+/* Subtracts an external wrench with constant components in link or world axes. */
 static void subtract_external(const series_pass *p, const external_load *load)
 {
     const series_body B = series_body_of(p, load->body);
@@ -104,7 +104,7 @@ static void subtract_external(const series_pass *p, const external_load *load)
     }
 }
 
-/* The wrenches that every body needs by itself. */
+/* Sets the wrench that each body's own mass requires, less its external wrenches. */
 static void own_wrenches(const series_pass *p)
 {
     const dyn_scene *scene = p->scene;
@@ -121,8 +121,8 @@ static void own_wrenches(const series_pass *p)
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
-/* Adds friction to the effort of a joint. `sd`: series of its rate; `load`: of the magnitude that depends on the load,
- * NULL: zero; `free`: four series of scratch. */
+/* Adds friction to the effort of a joint. `sd`: series of its rate; `load`: series of the magnitude that depends on the
+ * load, NULL: zero; `free`: four series of scratch. */
 static void add_friction(const series_pass *p, const dyn_friction *f, const lane *sd, const lane *load, lane *free,
                          lane *effort)
 {
@@ -150,7 +150,7 @@ static void add_friction(const series_pass *p, const dyn_friction *f, const lane
     series_add_product(n, magnitude, sense, effort);
 }
 
-/* Adds second x^2 + third x^3; two more series behind those of add_joint_forces are free. */
+/* Adds second x^2 + third x^3. The two series of scratch behind those that add_joint_forces uses are free for it. */
 static void add_powers(const series_pass *p, const lane *x, lane second, double third, lane *effort)
 {
     const size_t n      = p->n - 2;
@@ -192,7 +192,7 @@ static void effort_out(const series_pass *p, const lane *effort, int v, lane *ta
     }
 }
 
-/* tau = S^T f: along column `axis` of R. */
+/* tau = S^T f: the component along column `axis` of R */
 static void project(const series_pass *p, const lane *R, size_t axis, const lane *vector, lane *effort)
 {
     series_clear(p->n, effort);
@@ -200,7 +200,7 @@ static void project(const series_pass *p, const lane *R, size_t axis, const lane
         series_add_product(p->n - 2, R + (3 * e + axis) * p->n, vector + e * p->n, effort);
 }
 
-/* sum += term k of a x b; vectors are three series each, p->n apart. */
+/* Adds term k of the cross product a x b to sum; a vector is three series, p->n lanes apart. */
 static void add_cross_term(const series_pass *p, size_t k, const lane *a, const lane *b, lane *sum)
 {
     for (size_t e = 0; e < 3; e++) {
@@ -331,7 +331,7 @@ static void wrench_to_parent(const series_pass *p, size_t i)
     series_add_cross(size_of_forces(p), B.d, B.f, P.n);
 }
 
-/* Derivative k of the coordinates, from the first on. */
+/* Derivative k of the coordinates, from coordinate 0 on. */
 static const lane *rates_of(const series_pass *p, size_t k)
 {
     return p->motion + p->scene->model->nq + (k - 1) * (size_t)p->scene->model->nv;

@@ -12,8 +12,8 @@ typedef lane unaligned_lane __attribute__((aligned(1), may_alias));
 
 /* --- a tile: row r in x[r] <-> column k in x[k] ------------------------------------------------------------------ */
 
-/* Source of lane l of the first row (LOW) and of the second (HIGH) when two rows at distance d exchange their blocks of
- * width d: a lane of the first row, or LANES + a lane of the second. */
+/* For exchanging blocks of width d between two rows at distance d: source of lane l of the first row (LOW) and of the
+ * second (HIGH). Numbers below LANES are lanes of the first row, LANES + l are lanes of the second. */
 #define LOW(l, d)  ((l) & (d) ? LANES + (l) - (d) : (l))
 #define HIGH(l, d) ((l) & (d) ? LANES + (l) : (l) + (d))
 #if LANES == 2
@@ -105,8 +105,8 @@ LANE_NOINLINE const char *copy_tile(const char *rows, size_t bytes, lane copy[LA
     return (const char *)copy;
 }
 
-/* Sums of 0 x over all numbers x. A sum is 0 unless some x is not finite. Two sums, so that additions need not wait for
- * each other; not an array, because compilers would keep an array in memory. */
+/* Two sums of 0 times x over all numbers x. A sum is 0 unless some x is not finite. There are two, so that an addition
+ * need not wait for the one before; they are no array, because compilers would keep an array in memory. */
 typedef struct finite_sums {
     lane even, odd;
 } finite_sums;

@@ -5,7 +5,7 @@
 #include "dynamics/math/pack.h"
 #include "dynamics/recursion/workspace.h"
 
-enum { TILE = 4 /* packs that are computed together: each sum waits for its last addition */ };
+enum { TILE = 4 /* packs that are computed together, since the next addition to one sum waits for the last one */ };
 
 /* The matrix [A D^-1, 1], which becomes [R, Q^T], with rows of `width` entries. */
 typedef struct reflected {
@@ -50,14 +50,14 @@ static void normalise_columns(const reflected *s, lane *scale)
     }
 }
 
-/* One reflection of the rows from j on, with its numbers apart from the matrix that it changes. */
+/* One reflection, of the rows from j on; its numbers are copied from the matrix that it changes. */
 typedef struct reflection {
     size_t      rows, width;
     const lane *v; /* [rows] */
     lane        beta;
 } reflection;
 
-/* Reflects a tile of columns that begins at `tile`: A -= v (beta v^T A). */
+/* Reflects a tile of neighbouring columns that begins at column `tile`: A -= v (beta v^T A). */
 LANE_INLINE void reflect_tile(const reflection r, lane *tile, const int packs)
 {
     pack  sum[TILE];
@@ -75,7 +75,7 @@ LANE_INLINE void reflect_tile(const reflection r, lane *tile, const int packs)
             pack_store(row + t * PACK, pack_sub_mul(pack_load(row + t * PACK), pack_of(r.v[i]), sum[t]));
 }
 
-/* Does in one column, entry by entry, what a tile does. */
+/* Reflects one column entry by entry, with the operations of the tile. */
 LANE_INLINE void reflect_column(const reflection r, lane *column)
 {
     lane sum = lane_of(0);
@@ -110,7 +110,7 @@ static lane reflect(const reflected *s, size_t j)
     return length;
 }
 
-/* to -= factor from, for n entries */
+/* Subtracts factor times n entries of `from` from `to`. */
 LANE_INLINE void subtract_multiple(lane *to, const lane *from, size_t n, lane factor)
 {
     size_t e = 0;
@@ -148,7 +148,7 @@ void LANE_NAME(closure_factor)(const dyn_scene *scene, void *memory, const dyn_c
     const reflected s = {m, n, width, work, work + m * width};
     set_reflected(&s, io);
     normalise_columns(&s, scale);
-    *pivot = lane_of(1); /* the columns of A D^-1 have length 1 */
+    *pivot = lane_of(1); /* a pivot is at most 1, since the columns of A D^-1 have length 1 */
     for (size_t j = 0; j < n && goes_on(scene->deadline, width); j++) {
         const lane length = reflect(&s, j);
         *pivot            = lane_select(lane_less(length, *pivot), length, *pivot);

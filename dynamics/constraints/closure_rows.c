@@ -11,7 +11,7 @@ size_t LANE_NAME(closure_rows_size)(const dyn_model *m)
     return 0;
 }
 
-/* Adds `factor` times n entries to a row, or sets it if it is `empty`. */
+/* Adds `factor` times n entries to a row; sets the row to this if it is `empty`. */
 LANE_INLINE void add_row(lane *to, const lane *from, size_t n, double factor, bool empty)
 {
     const pack scale = pack_of(lane_of(factor));

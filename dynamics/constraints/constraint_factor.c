@@ -5,7 +5,7 @@
 #include <float.h>
 #include <string.h>
 
-enum { TILE = 4 /* packs that are computed together: each sum waits for its last addition */ };
+enum { TILE = 4 /* packs that are computed together, since the next addition to one sum waits for the last one */ };
 
 size_t LANE_NAME(constraint_factor_size)(const dyn_model *m)
 {
@@ -19,7 +19,7 @@ LANE_INLINE lane_mask drives(const lane *driven, size_t v)
     return lane_less(lane_of(0), lane_abs(driven[v]));
 }
 
-/* Copies M to L; rows and columns of driven coordinates become those of the identity. */
+/* Copies M to L. Rows and columns of driven coordinates become those of the unit matrix. */
 static void copy_decoupled(const constraint_system *s, const lane *M, const lane *driven)
 {
     for (size_t i = 0; i < s->nv && goes_on(s->mass.deadline, s->nv); i++)
@@ -44,7 +44,7 @@ static lane_mask factor_mass(const constraint_system *s, lane *singular)
 
 /* --- X ---------------------------------------------------------------------------------------------------------- */
 
-/* Sets the rows of X in Q: J^T, without the columns of driven coordinates. */
+/* Sets the rows of X (constraint.h) in Q: J^T, without the coordinates that are driven. */
 static void set_rows(const constraint_system *s)
 {
     const lane *J = block_in(s->io->J, 0, 0), *driven = block_in(s->io->driven, 0, 0);
@@ -60,7 +60,7 @@ static void set_rows(const constraint_system *s)
         s->Q[(s->nv + a) * s->k + a] = lane_of(sqrt(s->io->damping));
 }
 
-/* The number of the first lane. */
+/* The number in the first lane. */
 LANE_INLINE double number_of_first_lane(lane x)
 {
 #if LANES == 1
@@ -71,7 +71,8 @@ LANE_INLINE double number_of_first_lane(lane x)
 }
 
 /* Finds where the rows of J^T are not zero: a frame's rows of J are zero outside the coordinates that move the frame.
- * The first lane tells, and the range is all columns if another lane differs. NaN is not zero. */
+ * The range is found in the first lane; if another lane has nonzero entries outside, the range becomes all columns. NaN
+ * counts as nonzero. */
 static void find_ranges(const constraint_system *s)
 {
     for (size_t v = 0; v < s->nv; v++) {
@@ -88,7 +89,7 @@ static void find_ranges(const constraint_system *s)
     }
 }
 
-/* Extends the range of the row of v's ancestor by that of row v. */
+/* Extends the range of nonzero columns in the row of v's ancestor by that in row v. */
 LANE_INLINE void extend_range(const constraint_system *s, size_t v)
 {
     const int up = s->mass.tree.ancestor[v];
@@ -97,14 +98,15 @@ LANE_INLINE void extend_range(const constraint_system *s, size_t v)
     if (s->end[v] > s->end[up]) s->end[up] = s->end[v];
 }
 
-/* The first column in which row e of X may not be zero. The rows behind nv are those of the damping, a diagonal. */
+/* Returns the first column in which row e of X may be nonzero. The rows behind nv are those of the damping, a
+ * diagonal. */
 LANE_INLINE size_t first_column_of(const constraint_system *s, size_t e)
 {
     return e < s->nv ? s->first[e] : e - s->nv;
 }
 
-/* Subtracts L_vi times row v from the rows i of the ancestors of v, and multiplies row v by D^-1/2, in a tile of
- * columns from a on. */
+/* Subtracts L_vi times row v from row i of each ancestor i of v, then multiplies row v by D^-1/2. In a tile of columns
+ * from column a on. */
 LANE_INLINE void eliminate_tile(const constraint_system *s, size_t v, size_t a, const int packs)
 {
     const int  *up   = s->mass.tree.ancestor;
@@ -123,7 +125,7 @@ LANE_INLINE void eliminate_tile(const constraint_system *s, size_t v, size_t a, 
         pack_store(from + t * PACK, pack_of(s->root[v]) * x[t]);
 }
 
-/* Does in column a, entry by entry, what a tile does. */
+/* Does the same in column a, entry by entry. */
 LANE_INLINE void eliminate_entry(const constraint_system *s, size_t v, size_t a)
 {
     const int  *up = s->mass.tree.ancestor;
@@ -133,7 +135,8 @@ LANE_INLINE void eliminate_entry(const constraint_system *s, size_t v, size_t a)
     s->Q[v * s->k + a] = s->root[v] * x;
 }
 
-/* Eliminates row v in the tiles around its range, beside which its entries are zeros, or in packs if k is too short. */
+/* Eliminates row v in the tiles that cover its range of nonzero columns; with too few directions for a tile, pack by
+ * pack. */
 static void eliminate_row_range(const constraint_system *s, size_t v)
 {
     enum { WIDTH = TILE * PACK };
@@ -163,15 +166,15 @@ static void eliminate_rows(const constraint_system *s)
 
 /* --- Q U -------------------------------------------------------------------------------------------------------- */
 
-/* One pass over columns of Q. */
+/* One pass over the columns of Q in the Gram-Schmidt process. */
 typedef struct column_pass {
     size_t      b, column;
     const lane *U;  /* row b */
     lane       *to; /* products of `column` with the columns */
 } column_pass;
 
-/* Subtracts column b times the entries of U from a tile of columns from a on, if the pass `subtracts`, and sets their
- * products with `column`. Rows that are zero up to `column` change nothing. */
+/* If the pass `subtracts`, subtracts column b times entries of U from a tile of columns from column a on. Then sets the
+ * products of these columns with `column`. Rows in which `column` and the columns before are zero change nothing. */
 LANE_INLINE void advance_tile(const constraint_system *s, const column_pass *p, size_t a, const int packs,
                               const bool subtracts)
 {
@@ -194,7 +197,7 @@ LANE_INLINE void advance_tile(const constraint_system *s, const column_pass *p, 
         pack_store(p->to + a + t * PACK, sum[t]);
 }
 
-/* Does in column a, entry by entry, what a tile does. */
+/* Does the same in column a, entry by entry. */
 LANE_INLINE void advance_column(const constraint_system *s, const column_pass *p, size_t a, const bool subtracts)
 {
     lane  sum = lane_of(0);
@@ -207,7 +210,7 @@ LANE_INLINE void advance_column(const constraint_system *s, const column_pass *p
     p->to[a] = sum;
 }
 
-/* Advances all columns from `a` on. */
+/* Makes one pass over all columns from `a` on. */
 LANE_INLINE void advance_columns(const constraint_system *s, const column_pass *p, size_t a, const bool subtracts)
 {
     for (; a + TILE * PACK <= s->k; a += TILE * PACK)
@@ -218,7 +221,7 @@ LANE_INLINE void advance_columns(const constraint_system *s, const column_pass *
         advance_column(s, p, a, subtracts);
 }
 
-/* Sets the squared lengths of the columns of X, their sum, and G if it is wanted. */
+/* Sets the squared lengths of the columns of X, their sum and, if requested, G. */
 static void measure_columns(const constraint_system *s, lane *sizes)
 {
     lane *G = block_out(s->io->delassus, 0, 0), *trace = block_out(s->io->trace, 0, 0);
@@ -269,8 +272,8 @@ static lane multiply_entries(const lane *x, const lane *y, size_t n)
     return sum;
 }
 
-/* Finds row a of B from that of U and the rows of B behind it, twice for the rounding errors, and row a of T. The
- * diagonal of T has reciprocals; it is zero for a row that U does not have. */
+/* Finds row a of B and of T from row a of U and the rows of B behind it, orthogonalizing twice because of rounding
+ * errors. The diagonal of T holds reciprocals, and zero for a dependent direction, whose row of U is zero. */
 static void orthogonalise_row(const constraint_system *s, size_t a)
 {
     const size_t k   = s->k;
@@ -294,7 +297,7 @@ static void orthogonalise_row(const constraint_system *s, size_t a)
 
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
-/* The lanes in which X and the weights are finite. */
+/* Returns the lanes in which X and the weights are finite. */
 static lane_mask holds_numbers(const constraint_system *s)
 {
     lane sum = *block_in(s->io->trace, 0, 0);

@@ -1,5 +1,5 @@
-/* constraint_rows.c - finds the rows of the constraint of held frames (dynamics/constraint.h), as a step with held
- * frames does. */
+/* constraint_rows.c - finds the rows of the constraint of held frames (dynamics/constraint.h), with the functions of a
+ * step with held frames (algorithms/held_rows.h). */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/constraint.h"
 #include "dynamics/algorithms/held_frames.h"

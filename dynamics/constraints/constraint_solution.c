@@ -7,7 +7,7 @@ size_t LANE_NAME(constraint_solution_size)(const dyn_model *m)
     return constraint_size(m);
 }
 
-/* Sets c = scale (drift + J x). */
+/* Sets c = scale (drift + J x), the right side. */
 static void set_right_side(const constraint_system *s, const dyn_constraint_solution *io, lane *c)
 {
     const lane *drift = block_in(io->drift, 0, 0), *x = block_in(io->x, 0, 0), *J = block_in(s->io->J, 0, 0);
@@ -19,7 +19,7 @@ static void set_right_side(const constraint_system *s, const dyn_constraint_solu
     }
 }
 
-/* Sets the sizes s of held_directions.h of the rows, before elimination. */
+/* Sets, for each row, S_a of held_directions.h, the size before elimination. */
 static void set_row_sizes(const constraint_system *s, const dyn_constraint_solution *io, lane *sizes)
 {
     const lane *least = block_in(io->sizes, 0, 0), *x = block_in(io->x, 0, 0), *J = block_in(s->io->J, 0, 0);
@@ -30,7 +30,7 @@ static void set_row_sizes(const constraint_system *s, const dyn_constraint_solut
     }
 }
 
-/* Returns 1 + the first direction without a weight whose r = U^-T c contradicts those before it, or 0. */
+/* Returns 1 + the first direction that depends on those before it and whose r = U^-T c contradicts them, or 0. */
 static lane find_contradictory(const constraint_system *s, const lane *r, lane *sizes)
 {
     lane first = lane_of(0);
@@ -54,7 +54,7 @@ static void eliminate_right_side(const constraint_system *s, const lane *c, lane
     }
 }
 
-/* Replaces r by (N^T)^+ c = T^-1 B c in the lanes of `where`. */
+/* Replaces r by (N^T)^+ c = T^-1 B c in the lanes of `where`, those with dependent directions. */
 static void project_right_side(const constraint_system *s, lane_mask where, const lane *c, lane *r)
 {
     const size_t k = s->k;
@@ -68,7 +68,7 @@ static void project_right_side(const constraint_system *s, lane_mask where, cons
     }
 }
 
-/* Sets l = -U^-1 w, or -N^+ w = -B^T T^-T w in the lanes of `where`. */
+/* Sets the efforts l = -U^-1 w; in the lanes of `where`, those with dependent directions, l = -N^+ w = -B^T T^-T w. */
 static void set_least_efforts(const constraint_system *s, lane_mask where, const lane *w, lane *z, lane *l)
 {
     const size_t k = s->k;
@@ -92,7 +92,7 @@ static void set_least_efforts(const constraint_system *s, lane_mask where, const
     }
 }
 
-/* Sets the change M^-1 J^T l = -L^-1 D^-1/2 Q w. */
+/* Sets the change of x, M^-1 J^T l = -L^-1 D^-1/2 Q w. */
 static void set_change(const constraint_system *s, const lane *w, lane *change)
 {
     for (size_t v = 0; v < s->nv; v++) {

@@ -4,18 +4,18 @@
 #include "dynamics/constraint.h"
 #include "dynamics/recursion/mass_factor.h"
 
-/* The factors in lanes. */
+/* The factors of dynamics/constraint.h as lanes. */
 typedef struct constraint_system {
     const dyn_constraint_factor *io;
     size_t                       nv, k, n; /* n: rows of Q */
-    dyn_model                    coupled;  /* a model whose coordinates all couple, for a dense matrix */
-    const dyn_model             *model;
-    factor                       mass;
-    lane                        *root, *Q, *U, *weight, *B, *T;
-    size_t                      *first, *end; /* [nv] row v of X is zero before column `first` and from `end` on */
+    dyn_model        coupled; /* a model in which all coordinates are ancestors of each other, for a dense M */
+    const dyn_model *model;
+    factor           mass;
+    lane            *root, *Q, *U, *weight, *B, *T;
+    size_t          *first, *end; /* [nv] row v of X is nonzero only in the columns first[v] to end[v] - 1 */
 } constraint_system;
 
-/* Sets the arrays of the workspace, which the factors do not keep. */
+/* Sets the arrays in the workspace; the factors of the caller do not contain them. */
 static inline void constraint_place_scratch(arena *a, const dyn_model *m, constraint_system *s)
 {
     s->mass.tree = coordinate_tree_place(a, m);
@@ -56,13 +56,13 @@ static inline void constraint_place(const dyn_scene *scene, void *memory, const 
     coordinate_tree_prepare(s->model, &s->mass.tree);
 }
 
-/* The lanes in which some direction depends on others. */
+/* Returns the lanes in which some direction depends on those before it. */
 LANE_INLINE lane_mask constraint_depends(const constraint_system *s)
 {
     return lane_less(*block_in(s->io->rank, 0, 0), lane_of((double)s->k));
 }
 
-/* Sets x = L^-1 D^-1/2 x, for `columns` vectors beside each other. */
+/* Sets x = L^-1 D^-1/2 x for `columns` vectors stored side by side. */
 static inline void constraint_substitute(const constraint_system *s, size_t columns, lane *x)
 {
     const int *up = s->mass.tree.ancestor;

@@ -1,11 +1,11 @@
-/* lane_product.h - multiplies small matrices in lanes, in tiles of a few rows and packs: a sum alone would wait for
- * each of its additions. The tiles change no bits. */
+/* lane_product.h - multiplies small matrices in lanes, in tiles of a few rows and packs, so that the processor adds to
+ * several sums at once. The tiles change no bits. */
 #pragma once
 #include "dynamics/math/pack.h"
 
 enum { PRODUCT_ROWS = 4, PRODUCT_PACKS = 2 };
 
-/* C (+-)= A B, as dyn_matrix_product describes it */
+/* C = A B, C += A B or C -= A B, as dyn_matrix_product describes it */
 typedef struct lane_product {
     size_t      m, k, n;
     const lane *A;

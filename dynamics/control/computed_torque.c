@@ -2,7 +2,8 @@
 #include "controller.h"
 #include "dynamics/friction_map.h"
 
-/* Turns qdd of the free robot into qdd of the held robot, and finds the contact wrenches l. */
+/* Replaces qdd of the free robot by qdd of the robot with held frames, and finds the wrenches l along the held
+ * directions. */
 static void hold_contacts(const dyn_controller_input *c, double *qdd)
 {
     dyn_contact_block *b      = c->contact;
@@ -22,7 +23,8 @@ static void hold_contacts(const dyn_controller_input *c, double *qdd)
     dyn_contact_pad(b, c->states, c->nv, qdd);
 }
 
-/* Finds the accelerations of the passive coordinates from those of the actuated coordinates; both are in qdd. */
+/* Finds the accelerations of the passive coordinates from those of the actuated coordinates, for M_pp qdd_p = -M_pa
+ * qdd_a - h_p (controller.h). Both are entries of qdd. */
 static void find_passive(const dyn_controller_input *c, double *qdd)
 {
     double *driven_qdd = c->work + c->nv * c->W;
@@ -34,7 +36,7 @@ static void find_passive(const dyn_controller_input *c, double *qdd)
     if (c->contact) hold_contacts(c, qdd);
 }
 
-/* Friction that depends on the load is added last, since held frames change the load. */
+/* Friction that depends on the load is added last, because the wrenches on held frames change the load. */
 static void computed_torque(const dyn_controller_input *c, double *tau)
 {
     dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->work, .tau = tau};

@@ -37,13 +37,14 @@ typedef struct dyn_controller_input {
     const dyn_scene   *actual_scene; /* the robot with payload and wrenches, for measured accelerations */
     const double      *wrenches;
     void              *workspace;
-    size_t             nv, W, states; /* lanes from `states` on repeat lane states - 1 */
-    const int         *motor;         /* [nv] on the joint side of an elastic joint: its motor's coordinate; else -1 */
+    size_t             nv, W, states; /* lanes with index `states` and above repeat lane states - 1 */
+    const int         *motor;         /* [nv] for the coordinate of an elastic joint, its motor's coordinate; else -1 */
     const bool        *actuated;      /* [nv] coordinates with an actuator; NULL: all */
     const bool        *driven;        /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
     const double      *prescribed_qdd; /* nv: accelerations of prescribed coordinates; NULL: none prescribed */
     /* [nv] coordinates whose gravity load is carried: actuated and prescribed coordinates, and those of elastic joints,
-     * which load their motor. Contacts must carry the load of all others. NULL if `actuated` is NULL. */
+     * which load their motor. The wrenches on held frames must carry the load of all others. NULL if `actuated` is
+     * NULL. */
     const bool        *supported;
     dyn_contact_block *contact; /* work for held frames; NULL: no held frames, or all coordinates are actuated */
     double            *contact_wrenches; /* 6 per held frame: work; NULL if `contact` is NULL */
@@ -55,8 +56,8 @@ typedef struct dyn_controller_input {
     double            *reference[3]; /* nv: reference r, r', r'' */
     double            *error[2];     /* nv: tracking errors r - q, r' - q' */
     const double      *integral;     /* nv: z; NULL without gains ki */
-    const void        *options;      /* the controller's own, such as dyn_hua_options; NULL: it has none */
-    const double      *state;        /* the controller's own state; `state_rate` is its rate */
+    const void        *options;      /* options of this controller, such as dyn_hua_options; NULL: it has none */
+    const double      *state;        /* state of the controller itself; `state_rate` is its rate */
     double            *state_rate;
     double            *work; /* scratch */
 } dyn_controller_input;
@@ -67,7 +68,7 @@ typedef struct dyn_controller {
     bool        fully_actuated; /* true: only for robots with a fixed base and without passive joints */
     bool        has_no_load;    /* true: only for friction that does not depend on the load: its equations are linear in
                                  * the accelerations */
-    bool compensates_friction;  /* true: the efforts contain the friction by the sign of q' */
+    bool compensates_friction;  /* true: the efforts contain the friction that follows from the sign of q' */
     bool rigid;                 /* true: only for robots without elastic joints and without loops */
     /* Doubles per state of `work` (NULL: 2 nv), and of the controller's own state, which is integrated with the robot's
      * (NULL: none). */

@@ -45,7 +45,7 @@ static lane_values fill(const dyn_controller_input *c, double **behind)
     return f;
 }
 
-/* known_bias = bias - C q', without the torques of the springs and dampers of elastic joints. */
+/* Sets known_bias = bias - C q', without the torques of the springs and dampers of elastic joints. */
 static void gather_known(const dyn_controller_input *c, const lane_values *f, size_t lane, dyn_hua_state *h)
 {
     for (size_t i = 0; i < h->nv; i++)

@@ -47,7 +47,7 @@ static double row_times(const double *matrix, size_t nv, size_t i, const double 
     return sum;
 }
 
-/* Finds the joint torques tau_c of equation (39) without the term S theta''. The motors enter with their velocities
+/* Finds the joint torques tau_c of equation (39) without the term S theta''. The motors contribute their velocities
  * theta' and zero accelerations. */
 static void find_joint_torques(dyn_hua_state *h)
 {
@@ -80,8 +80,9 @@ static void find_motor_references(dyn_hua_state *h)
     }
 }
 
-/* Adds the row of an elastic joint's motor to tau_0 and L of the torques tau = tau_0 + L a (49). The term s = S theta''
- * of its joint adds s to tau_c, w^2 s/k to theta''_r and Lambda s/k to sigma; q'' is subtracted from theta''_r. */
+/* Adds the motor's row of an elastic joint to tau = tau_0 + L a, equation (49). theta_d depends on the accelerations a
+ * through s = S theta'' in tau_c (39): tau_c contains s, theta''_r contains w^2 s/k - q'', and sigma contains Lambda
+ * s/k. */
 static void add_motor(dyn_hua_state *h, const dyn_coupling *c)
 {
     size_t nv = h->nv, i = (size_t)c->v, t = (size_t)c->v_theta;
@@ -107,7 +108,7 @@ static void find_affine_torques(dyn_hua_state *h)
         for (size_t j = 0; j < nv; j++)
             h->L[i * nv + j] = !h->is_motor[i] && h->is_motor[j] ? h->M[i * nv + j] : 0;
     }
-    for (size_t k = 0; k < h->n; k++) { /* an elastic joint has no torque but its motor's */
+    for (size_t k = 0; k < h->n; k++) { /* an elastic joint has no torque on the joint side, only its motor's */
         size_t i  = (size_t)h->coupling[k].v;
         h->tau[i] = 0;
         memset(h->L + i * nv, 0, nv * sizeof *h->L);

@@ -34,13 +34,13 @@ typedef struct dyn_hua_state {
     const dyn_coupling *coupling; /* [n] */
     double              filter;   /* frequency w of the filter above, rad/s; 0: the rates of theta_d count as zero */
     const double       *kp, *kd;  /* nv */
-    /* The model of the controller: nv x nv row-major; nv: gravity, friction and springs without those of elastic
-     * joints. */
+    /* The robot as the controller knows it. M, C: nv x nv, row-major; known_bias: nv, gravity, friction and springs,
+     * without those of elastic joints. */
     double *M, *C, *known_bias;
-    /* The actual robot: nv x nv mass matrix; nv: torques at zero acceleration. */
+    /* The actual robot. A: nv x nv mass matrix; zeta: nv, torques at zero acceleration. */
     double *A, *zeta;
-    /* nv: state and reference. References r, r' and r'' of motors are ignored; r and r' of motors become theta_d and
-     * theta'_d. */
+    /* nv: state and reference. For motors the reference r, r' and r'' is not read; r and r' are overwritten by theta_d
+     * and theta'_d. */
     double *q, *qd, *r, *rd, *rdd;
     double *x1, *x2;                                                 /* n: state of the filter; replaced by its rates */
     double *tau;                                                     /* nv: result */

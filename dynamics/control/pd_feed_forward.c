@@ -8,8 +8,8 @@ static size_t entries(const dyn_model *m)
     return (size_t)m->nq + (size_t)m->nv;
 }
 
-/* Sets the positions of the reference. A coordinate without reference, that of a quaternion, does not occur: all joints
- * are actuated. */
+/* Sets the positions of the reference. All joints are actuated here, so each coordinate has a reference, and none is a
+ * quaternion's. */
 static void set_reference_positions(const dyn_controller_input *c, double *q)
 {
     const size_t lane_bytes = c->W * sizeof *q;

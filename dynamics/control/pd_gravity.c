@@ -2,8 +2,8 @@
  */
 #include "controller.h"
 
-/* Adds the value of each elastic joint's own coordinate to the value of its motor's coordinate, and sets the former to
- * zero. */
+/* Moves the load of each elastic joint to its motor: adds the value at the joint's coordinate to that at the motor's
+ * coordinate, and sets the former to zero. */
 static void move_to_motors(const dyn_controller_input *c, double *values)
 {
     size_t W = c->W;

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#define AT_APEX   1e-7  /* |T x| of a cone whose apex x meets, relative to |x| */
+#define AT_APEX   1e-7  /* largest |T x| of a cone whose apex x has reached, relative to |x| */
 #define CONVERGED 1e-14 /* last change of x, relative to |x| */
-#define STALLED   1e-9  /* change of x below which only rounding errors keep it from decreasing, relative to |x| */
-#define NEGATIVE  1e-9  /* multiplier that counts as none, relative to |x| */
+#define STALLED   1e-9  /* largest change of x that may be caused by rounding errors alone, relative to |x| */
+#define NEGATIVE  1e-9  /* most negative multiplier that counts as zero, relative to |x| */
 
 enum { ITERATIONS = 12 };
 
@@ -21,7 +21,8 @@ static double sum_of_products(const double *a, const double *b, size_t n)
     return sum;
 }
 
-/* Turns the half space of a cone to the present x. Returns |T x|; 0 for a row and at the apex of a cone. */
+/* Turns the half space of a cone so that it touches the cone at x. Returns |T x|; 0 for a row of linear limits and at
+ * the apex of a cone. */
 static double turn_half_space(const dyn_least_norm *s, dyn_active_limit *active)
 {
     if (active->limit < s->n_rows) return 0;
@@ -41,7 +42,8 @@ static double turn_half_space(const dyn_least_norm *s, dyn_active_limit *active)
     return size;
 }
 
-/* Replaces the half spaces of each cone whose apex x does not meet by one. Returns true if there is such a cone. */
+/* For each cone whose apex x has not reached, replaces its half spaces in the active set by a single one. Returns true
+ * if there is such a cone. */
 static bool merge_half_spaces(dyn_least_norm *s)
 {
     size_t n     = 0;
@@ -77,7 +79,8 @@ static void add_curvature(const dyn_least_norm *s, const dyn_active_limit *activ
                 active->multiplier / active->length * p[i] * p[j] / size;
 }
 
-/* Appends a unit gradient as row and column `index` of the matrix; its value at x must become `right`. */
+/* Appends a unit gradient as row and column `index` of the matrix; the right side is such that the gradient's value at
+ * x becomes `right`. */
 static void append_condition(const dyn_least_norm *s, size_t index, size_t order, const double *gradient, double right)
 {
     for (size_t e = 0; e < s->k; e++)
@@ -90,7 +93,7 @@ static bool is_zero_row(const double *row, size_t k)
     return sum_of_products(row, row, k) == 0;
 }
 
-/* Counts the equations that have an effect. */
+/* Counts the equations E x = e that have an effect: those whose row is not zero. */
 static size_t count_equations(const dyn_least_norm *s)
 {
     size_t n = 0;
@@ -99,8 +102,8 @@ static size_t count_equations(const dyn_least_norm *s)
     return n;
 }
 
-/* Sets the right side of x: -(x - E^T mu - sum y_i g_i), with the mu that makes it smallest. The rows from k on are E,
- * as far as they have an effect, then the g_i. */
+/* Sets the right side in the rows of x: -(x - E^T mu - sum y_i g_i), with the mu for which it is smallest. The rows
+ * from k on belong to E (rows with an effect), then to the g_i. */
 static void set_stress(const dyn_least_norm *s, size_t order)
 {
     const size_t k = s->k, equations = order - k - s->n_active;
@@ -117,9 +120,9 @@ static void set_stress(const dyn_least_norm *s, size_t order)
     }
 }
 
-/* Sets the matrix and the right side for the changes of x and of the multipliers, and turns the half spaces to x.
- * Changes keep the rounding errors of large multipliers out of the limits. Returns the order of the matrix; 0: there
- * are more active limits than entries of x. */
+/* Sets the matrix and the right side of Newton's equations for the changes of x and of the multipliers, and turns the
+ * half spaces so that they touch the cones at x. Solving for changes keeps the rounding errors of large multipliers out
+ * of the limits. Returns the order of the matrix; 0: there are more active limits than entries of x. */
 static size_t set_conditions(dyn_least_norm *s)
 {
     const size_t k = s->k, equations = count_equations(s), order = k + equations + s->n_active;
@@ -142,7 +145,8 @@ static size_t set_conditions(dyn_least_norm *s)
     return order;
 }
 
-/* One step of Newton's method. Returns the length of the change of x; infinity: there is none. */
+/* Takes one step of Newton's method. Returns the length of the change of x; infinity: the equations have no
+ * solution. */
 static double newton_step(dyn_least_norm *s)
 {
     const size_t     k = s->k, order = set_conditions(s);
@@ -151,7 +155,7 @@ static double newton_step(dyn_least_norm *s)
         return INFINITY;
     for (size_t e = 0; e < k; e++)
         s->x[e] += s->kkt_right[e];
-    for (size_t i = 0; i < s->n_active; i++) /* the matrix has the gradients with the other sign */
+    for (size_t i = 0; i < s->n_active; i++) /* the matrix contains the gradients with the opposite sign */
         s->active[i].multiplier -= s->kkt_right[order - s->n_active + i];
     return sqrt(sum_of_products(s->kkt_right, s->kkt_right, k));
 }
@@ -164,7 +168,7 @@ static bool is_optimal(const dyn_least_norm *s)
     return dyn_least_norm_violation(s, NULL) <= dyn_least_norm_tolerance(s);
 }
 
-/* Repeats steps until x does not change but by rounding errors. Returns false if it goes on changing. */
+/* Repeats Newton steps until x changes by rounding errors only. Returns false if it does not settle. */
 static bool converge(dyn_least_norm *s)
 {
     double before = INFINITY;

@@ -5,12 +5,12 @@
  *
  *     x = E^T mu + sum y_i g_i + sum v_j grad c_j(x),  E x = e,  g_i x = least_i,  c_j(x) = 0.
  *
- * A cone at whose apex x lies keeps its half spaces. */
+ * A cone whose apex x has reached is represented by half spaces (least_norm.h) instead of c_j. */
 #pragma once
 #include "least_norm.h"
 
-/* Replaces x by the solution with the active limits kept, and the half spaces of each cone by one. Returns false, and
- * changes nothing, if there is no such solution that satisfies all limits. */
+/* Replaces x by the solution with the same active limits, and the half spaces of each cone in the active set by a
+ * single one. Returns false, and changes nothing, if there is no such solution that satisfies all limits. */
 bool dyn_cone_newton_finish(dyn_least_norm *s);
 
 /* Prepares for dyn_cone_newton_differentiate. Returns false if the derivatives do not exist. */

@@ -27,7 +27,7 @@ dyn_held_rates dyn_held_rates_lay_out(const dyn_held_block *b, dyn_least_norm *l
 
 /* --- multipliers -------------------------------------------------------------------------------------------------- */
 
-/* Sets nu in `effort` of one lane. Returns false if the active limits depend on each other. */
+/* Sets nu (held_rates.h) in `effort` of one lane. Returns false if the active limits depend on each other. */
 static bool set_duals(const dyn_held_rates *r, size_t lane)
 {
     const dyn_held_block *b = r->block;
@@ -92,14 +92,16 @@ static void turn_jerk(const dyn_held_rates *r, size_t lane, double jerk[6])
     }
 }
 
-/* Returns sqrt(g / R), the rate of a pendulum as long as the reach of a held frame, 1/s. */
+/* Returns sqrt(g / R), 1/s, with gravity g and the reach R of a held frame: a typical angular velocity, that of a
+ * pendulum of length R. */
 static double pendulum_rate(const dyn_scene *scene, const dyn_held_frame *frame)
 {
     const double gravity = fmax(dyn_norm(scene->gravity), DYN_STANDARD_GRAVITY);
     return sqrt(gravity / dyn_point_reach(scene->model, frame->frame.body, frame->frame.X_bf.p));
 }
 
-/* Returns `least` plus the sum of |qd_v| times the largest angular entry of column v of a frame's Jacobian. */
+/* Returns `least` plus the sum over v of |qd_v| times the largest angular entry of column v of a frame's Jacobian: a
+ * bound on the frame's angular velocity. */
 static double turning_of(const dyn_held_rates *r, const double *qd, double least, size_t lane)
 {
     const size_t nv = r->block->nv, W = r->block->W;
@@ -113,7 +115,7 @@ static double turning_of(const dyn_held_rates *r, const double *qd, double least
     return sum;
 }
 
-/* Sets jerks and their scales of one held frame in one lane, from row `first` on. */
+/* Sets the jerks of one held frame, and their scales (dyn_held_rates_moves), in one lane, from row `first` on. */
 static void set_jerks(const dyn_held_rates *r, const dyn_held_frame *frame, double w, const double *qddd, size_t first,
                       size_t lane)
 {
@@ -134,7 +136,7 @@ static void set_jerks(const dyn_held_rates *r, const dyn_held_frame *frame, doub
     }
 }
 
-/* Sets `direction` of one held frame, from row `first` on. */
+/* Sets `direction` (A'^T mu) of one held frame, from row `first` on. */
 static void set_direction(const dyn_held_rates *r, const dyn_held_frame *frame, size_t first)
 {
     const dyn_held_block *b  = r->block;
@@ -186,7 +188,7 @@ size_t dyn_held_rates_find_moving(const dyn_held_rates *r, size_t lane)
 
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
 
-/* Replaces `effort` of one lane by L^-1 h. */
+/* Replaces h in `effort` of one lane by L^-1 h. */
 static void substitute_efforts(const dyn_held_rates *r, size_t lane)
 {
     const size_t  W = r->block->W, n = r->block->choice->n_passive;
@@ -199,7 +201,7 @@ static void substitute_efforts(const dyn_held_rates *r, size_t lane)
     }
 }
 
-/* Solves one lane without limits. */
+/* Solves for the derivative of x in one lane without limits. */
 static void solve_free(const dyn_held_rates *r, size_t lane, double *l)
 {
     const dyn_held_choice *c = r->block->choice;
@@ -247,7 +249,7 @@ void dyn_held_rates_solve(const dyn_held_rates *r, double *l)
 
 /* --- columns of derivatives --------------------------------------------------------------------------------------- */
 
-/* Sets `effort` and `direction` of one column. */
+/* Copies h and A'^T mu of one column to `effort` and `direction`. */
 static void take_column(const dyn_held_rates *r, const dyn_held_columns *columns, size_t column)
 {
     const dyn_held_choice *c = r->block->choice;
@@ -259,7 +261,7 @@ static void take_column(const dyn_held_rates *r, const dyn_held_columns *columns
     if (!columns->direction) memset(r->direction, 0, k * W * sizeof *r->direction);
 }
 
-/* to (nv rows, n numbers apart) += levers (nv x 6, one axis) l */
+/* Adds lever l to `to` (nv rows, n numbers apart), where `lever` is the column of one axis in a matrix nv x 6. */
 static void add_lever(const dyn_held_rates *r, const double *lever, const double *l, size_t n, double *to)
 {
     const size_t W = r->block->W;
@@ -268,7 +270,8 @@ static void add_lever(const dyn_held_rates *r, const double *lever, const double
             to[v * n * W + lane] += lever[6 * v * W + lane] * l[lane];
 }
 
-/* Adds the effect of the derivatives l' of one column, and writes them. */
+/* Adds the effect of the derivatives l' of the contact wrenches to the efforts of one column, and writes l'. The
+ * efforts of the coordinates U become zero. */
 static void put_wrench_column(const dyn_held_rates *r, const dyn_held_columns *columns, size_t column,
                               const double *levers, const double *l)
 {

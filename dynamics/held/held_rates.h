@@ -1,29 +1,29 @@
-/* held_rates.h - differentiates the wrenches on held frames under a given motion (held_wrenches.h), with the active
- * limits kept.
+/* held_rates.h - differentiates the wrenches on held frames under a given motion (held_wrenches.h), as long as the same
+ * limits are active.
  *
- * With A diag(w)^-1/2 = L E, L lower triangular, x = E^T nu + (parts of active limits), and L^T mu = nu, so that
- * E^T nu = diag(w)^-1/2 A^T mu. For a derivative ' of any kind, h = tau_0U' - A' l is that of the efforts at constant
- * l, and
+ * With A diag(w)^-1/2 = L E, L lower triangular, x = E^T nu + (parts of active limits), and L^T mu = nu, so that E^T nu
+ * = diag(w)^-1/2 A^T mu. For a derivative ' with respect to anything, h = tau_0U' - A' l is the derivative of the
+ * efforts at constant l, and
  *
  *     E x' = L^-1 h,  x' = diag(w)^-1/2 A'^T mu + E^T nu' + (changes of the parts of active limits),
  *
- * which without limits is x' = g + E^T (L^-1 h - E g) with g = diag(w)^-1/2 A'^T mu, and else cone_newton.h. A'^T mu is
- * the derivative of the velocities along the held directions at constant velocities mu of the coordinates U. The
- * derivatives exist only if no row of A depends on others. */
+ * Without limits this is x' = g + E^T (L^-1 h - E g) with g = diag(w)^-1/2 A'^T mu; with limits cone_newton.h solves
+ * it. A'^T mu is the derivative of the velocities along the held directions at constant velocities mu of the
+ * coordinates U. The derivatives exist only if no row of A depends on others. */
 #pragma once
 #include "held_wrenches.h"
 
-/* The multipliers of one block, and its changes. Arrays are in lanes. */
+/* The multipliers mu of one block, and the changes with which derivatives are computed. Arrays are in lanes. */
 typedef struct dyn_held_rates {
     const dyn_held_block *block;
     dyn_least_norm       *limited;            /* [W] the solutions within limits; NULL: no limits */
-    double               *mu;                 /* nv: multipliers of the coordinates U; others 0 */
+    double               *mu;                 /* nv: mu in the entries of the coordinates U, 0 in the others */
     double               *jerks;              /* k: J qddd + ...: the second time derivatives of the held velocities */
     double               *jerks_scale;        /* k */
     double               *direction;          /* k: A'^T mu */
-    double               *effort;             /* n_passive: h; replaced */
+    double               *effort;             /* n_passive: h, which the computation overwrites */
     double               *frame_J_dot, *jerk; /* 6 x nv, 6, of one frame: scratch */
-    bool                  ready[DYN_MAX_LANES]; /* dyn_held_rates_begin has succeeded in the lane */
+    bool                  ready[DYN_MAX_LANES]; /* true: dyn_held_rates_begin has succeeded in the lane */
 } dyn_held_rates;
 
 /* dyn_held_rates_entries returns the doubles per state in lanes, dyn_held_rates_lay_out the arrays in them. */
@@ -55,5 +55,5 @@ typedef struct dyn_held_columns {
 } dyn_held_columns;
 
 /* Differentiates the contact wrenches, and completes the efforts: `levers` (frames x nv x 6) are the derivatives of the
- * efforts by the contact wrenches, in the axes in which the frames are held. `l` (k) is scratch. */
+ * efforts with respect to the contact wrenches, in the axes in which the frames are held. `l` (k) is scratch. */
 void dyn_held_rates_complete(const dyn_held_rates *r, const dyn_held_columns *columns, const double *levers, double *l);

@@ -46,7 +46,7 @@ static void set_acceleration(const dyn_held_block *b, const dyn_held_frame *fram
         b->moves[row * W + lane] -= w[y * W + lane] * v[z * W + lane] - w[z * W + lane] * v[y * W + lane];
 }
 
-/* Moves the Jacobian and the acceleration of rolling frame i to its contact point. */
+/* If frame i rolls, moves its Jacobian and acceleration from the frame's origin to its contact point. */
 static void move_motion_to_contact(const dyn_held_block *b, const dyn_rolling *rolling, size_t i)
 {
     const size_t  W = b->W;
@@ -67,7 +67,7 @@ static void add_sizes(const dyn_held_block *b, const double *J, const double *qd
             scale[lane] += fabs(J[v * b->W + lane] * qdd[v * b->W + lane]);
 }
 
-/* Sets the rows of held frame `place`, from row `first` on: accelerations, their scales, and A diag(w)^-1/2 in E. */
+/* Sets the rows of held frame `place` from row `first` on: accelerations, their scales s_a, and A diag(w)^-1/2 in E. */
 static void set_frame(const dyn_held_block *b, size_t place, const dyn_contact_states *states, const double *qdd,
                       size_t first)
 {
@@ -104,7 +104,7 @@ static void set_frame(const dyn_held_block *b, size_t place, const dyn_contact_s
 
 /* --- least norm --------------------------------------------------------------------------------------------------- */
 
-/* to = sum of the products of n entries */
+/* Sets `to` to the sum of the products of n entries. */
 static void multiply_lanes(const double *a, const double *c, size_t n, size_t W, double *to)
 {
     memset(to, 0, W * sizeof *to);
@@ -142,7 +142,7 @@ static void orthonormalise(const dyn_held_block *b, size_t u)
             row[a * W + lane] *= part[lane];
 }
 
-/* Sets e_u, the effort that remains of row u, and its scale, after those of the rows before. */
+/* Sets e_u, the part of effort u that the rows before do not determine, and its scale s_u. The rows before are done. */
 static void set_right(const dyn_held_block *b, size_t u, const double *tau)
 {
     const size_t  W = b->W, n = b->choice->n_passive;
@@ -207,7 +207,8 @@ size_t dyn_held_find_unbalanced(const dyn_held_block *b, size_t lane)
     return find_first(b, b->remains, b->remains_scale, b->choice->n_passive, lane);
 }
 
-/* Returns entry i of z, where z_u = 1 and E R_u = sum_i -z_i E R_i. `scratch` keeps those of the entries after i. */
+/* Returns entry i of the combination z of the rows of A that is zero, with z_u = 1, by back substitution in R.
+ * `scratch` holds the entries after i. */
 static double dependence_factor(const dyn_held_block *b, size_t lane, size_t u, size_t i, const double *scratch)
 {
     const size_t  W = b->W, n = b->choice->n_passive;
@@ -221,7 +222,7 @@ static double dependence_factor(const dyn_held_block *b, size_t lane, size_t u, 
 size_t dyn_held_describe_unbalanced(const dyn_held_block *b, size_t lane, size_t u, double *remains)
 {
     const size_t W     = b->W;
-    double      *z     = b->e + lane; /* e is not needed any more */
+    double      *z     = b->e + lane; /* e is not needed any more and serves as scratch */
     double       total = b->remains[u * W + lane], most = b->choice->scale[u];
     size_t       found = u;
     *remains           = total;
@@ -235,8 +236,8 @@ size_t dyn_held_describe_unbalanced(const dyn_held_block *b, size_t lane, size_t
     return found;
 }
 
-/* True if x of a state bears the efforts of the coordinates U up to rounding errors: wrenches that are very large
- * beside the robot's weight do not. */
+/* True if, for the x of a lane, the efforts of the coordinates U balance up to rounding errors. Wrenches that are very
+ * large beside the robot's weight do not balance so well. */
 static bool is_balanced(const dyn_held_block *b, size_t lane, const dyn_least_norm *s)
 {
     const size_t W = b->W, n = b->choice->n_passive;

@@ -23,7 +23,7 @@
 #include "least_norm.h"
 
 #define DYN_HELD_MOTION  1e-6
-#define DYN_HELD_BALANCE 1e-9 /* effort that rounding of wrenches within limits may leave, of its scale */
+#define DYN_HELD_BALANCE 1e-9 /* effort that rounding errors of limited wrenches may leave, relative to its scale */
 
 /* The choice of wrenches, the same for all states. */
 typedef struct dyn_held_choice {
@@ -31,7 +31,7 @@ typedef struct dyn_held_choice {
     double               *root;      /* [k] 1 / sqrt(w) */
     size_t                n_passive; /* coordinates without actuator */
     size_t               *passive;   /* [n_passive] */
-    double               *scale;     /* [n_passive] N or N m */
+    double               *scale;     /* [n_passive] scales of efforts, N or N m */
     size_t                n_rows, n_cones;
     const dyn_limit_row  *row;  /* [n_rows] limits of x */
     const dyn_limit_cone *cone; /* [n_cones] */
@@ -41,13 +41,13 @@ typedef struct dyn_held_choice {
 typedef struct dyn_held_block {
     const dyn_held_choice *choice;
     size_t                 nv, W;
-    double                *moves, *moves_scale;     /* k: J qdd + J' qd; s_a */
-    double                *E, *R, *e;               /* n_passive x k; n_passive x n_passive; n_passive */
-    double                *remains, *remains_scale; /* n_passive: tau_0U - A l where a row depends on others; s_u */
-    double                *x;                       /* k */
-    double                *levers;                  /* n x 3, as of dyn_contact_block */
-    double                *frame_J, *velocity, *acceleration; /* 6 x nv, 6, 6, of one frame: scratch */
-    double                *frame_turn, *frame_rate;           /* 4, 3, of one rolling frame: scratch */
+    double *moves, *moves_scale;     /* k: accelerations along the held directions, J qdd + J' qd; their scales s_a */
+    double *E, *R, *e;               /* n_passive x k; n_passive x n_passive; n_passive */
+    double *remains, *remains_scale; /* n_passive: tau_0U - A l in rows that depend on others; their scales s_u */
+    double *x;                       /* k */
+    double *levers;                  /* n x 3, as of dyn_contact_block */
+    double *frame_J, *velocity, *acceleration; /* 6 x nv, 6, 6, of one frame: scratch */
+    double *frame_turn, *frame_rate;           /* 4, 3, of one rolling frame: scratch */
 } dyn_held_block;
 
 /* dyn_held_entries returns the doubles per state that a block needs in lanes, dyn_held_lay_out the block in them. */
@@ -58,7 +58,7 @@ dyn_held_block dyn_held_lay_out(const dyn_held_choice *choice, size_t nv, size_t
  * lanes; NULL: zero) the accelerations. */
 void dyn_held_solve(const dyn_held_block *b, const dyn_contact_states *states, const double *qdd, const double *tau);
 
-/* True if accelerations, efforts and wrenches of one lane are finite. */
+/* True if the accelerations, efforts and wrenches of one lane are finite. */
 bool dyn_held_is_finite(const dyn_held_block *b, size_t lane);
 
 /* Returns 0, or 1 + the first held direction that accelerates in one lane. */

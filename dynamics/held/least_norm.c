@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#define SATISFIED 1e-12 /* violation that counts as none, relative to |x| */
-#define DEPENDENT 1e-10 /* length of a unit gradient outside the span of active ones that counts as zero */
-#define NEARBY    1e-3  /* violation from which Newton's method is tried, relative to |x| */
+#define SATISFIED 1e-12 /* violation of a limit that counts as none, relative to |x| */
+#define DEPENDENT 1e-10 /* part of a unit gradient outside the span of the active ones that counts as zero */
+#define NEARBY    1e-3  /* violation below which Newton's method (cone_newton.h) is tried, relative to |x| */
 
-enum { PIVOTS = 40 /* for each limit */, LEAST_PIVOTS = 200 };
+enum { PIVOTS = 40 /* most pivots for each limit */, LEAST_PIVOTS = 200 };
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 
@@ -159,8 +159,8 @@ static void deactivate_limit(dyn_least_norm *s, size_t j)
     factor_from(s, j);
 }
 
-/* Sets the direction of x and the rates of the multipliers as the multiplier of `next` grows; `gradient` (k) is that of
- * `next`. Returns the squared length of the direction, 0 if it is of rounding size. */
+/* Sets the direction of x and the rates of the multipliers per unit of the multiplier of limit `next`, whose unit
+ * gradient (k) is `gradient`. Returns the squared length of the direction, 0 if it is of rounding size. */
 static double find_step_direction(dyn_least_norm *s, const double *gradient)
 {
     const size_t n = s->k + 2;
@@ -176,7 +176,7 @@ static double find_step_direction(dyn_least_norm *s, const double *gradient)
     return size > DEPENDENT * DEPENDENT ? size : 0;
 }
 
-/* Returns the active limit whose multiplier reaches zero first, and *step; n_active: none does. */
+/* Returns the active limit whose multiplier is the first to reach zero, and *step to there; n_active: none does. */
 static size_t find_blocking(const dyn_least_norm *s, double *step)
 {
     size_t found = s->n_active;
@@ -189,7 +189,7 @@ static size_t find_blocking(const dyn_least_norm *s, double *step)
     return found;
 }
 
-/* Keeps the limits that contradict each other: `next`, and the active ones that bear it. */
+/* Records the limits that contradict each other: `next`, and the active ones whose combination opposes it. */
 static dyn_least_norm_status keep_conflict(dyn_least_norm *s, const dyn_active_limit *next)
 {
     dyn_active_limit before = *next;
@@ -206,8 +206,8 @@ static dyn_least_norm_status keep_conflict(dyn_least_norm *s, const dyn_active_l
     return DYN_LEAST_NORM_INFEASIBLE;
 }
 
-/* Adds the half space `next`, which x violates, to the active set, and drops those that block it. *pivots counts
- * down. */
+/* Adds the half space `next`, which x violates, to the active set. Drops the active limits whose multipliers would
+ * become negative. *pivots counts down. */
 static dyn_least_norm_status activate_half_space(dyn_least_norm *s, dyn_active_limit next, double violation,
                                                  size_t *pivots)
 {
@@ -231,7 +231,7 @@ static dyn_least_norm_status activate_half_space(dyn_least_norm *s, dyn_active_l
             factor_from(s, s->n_active - 1);
             return DYN_LEAST_NORM_DONE;
         }
-        deactivate_limit(s, blocking); /* also moves the gradient of `next` */
+        deactivate_limit(s, blocking); /* this also moves the gradient of `next` in `normal` */
         dyn_least_norm_gradient(s, &next, gradient = s->normal + s->n_active * s->k);
     }
     return DYN_LEAST_NORM_UNDECIDED;
@@ -246,7 +246,7 @@ dyn_least_norm_status dyn_least_norm_solve(dyn_least_norm *s)
         dyn_active_limit next;
         const double     violation = dyn_least_norm_violation(s, &next), none = dyn_least_norm_tolerance(s);
         if (violation <= none) {
-            dyn_cone_newton_finish(s); /* half spaces this close leave x itself in error by the root of `none` */
+            dyn_cone_newton_finish(s); /* with half spaces alone, x may still be in error by the root of `none` */
             return DYN_LEAST_NORM_DONE;
         }
         if (violation < NEARBY / SATISFIED * none && violation < 0.1 * tried) {

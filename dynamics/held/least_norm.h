@@ -26,8 +26,7 @@ typedef struct dyn_limit_cone {
     double normal[DYN_LIMIT_ENTRIES], tangent[2][DYN_LIMIT_ENTRIES];
 } dyn_limit_cone;
 
-/* A limit that x meets with equality. The gradient in x is scaled to a unit vector.
- */
+/* A limit that x meets with equality. Its gradient with respect to x is scaled to a unit vector. */
 typedef struct dyn_active_limit {
     size_t limit;              /* a row, or n_rows + a cone */
     double u[2];               /* unit vector T x / |T x| of a cone's half space */
@@ -53,7 +52,7 @@ typedef struct dyn_least_norm {
     size_t                n_active, n_conflicting;
     double           *normal, *Q, *R; /* (k + 2) x k: unit gradients, and their orthonormal basis; triangular factor */
     double           *direction, *coefficient, *rates; /* k; k + 2; k + 2: scratch */
-    double           *kkt, *kkt_right;                 /* (2 k)^2; 2 k: of cone_newton.h */
+    double           *kkt, *kkt_right;                 /* (2 k)^2; 2 k: matrix and right side for cone_newton.h */
     double           *saved_x;                         /* k: x before cone_newton.h changes it */
     dyn_active_limit *saved;                           /* k + 2: `active`, too */
     int              *pivot;                           /* 2 k */
@@ -67,11 +66,11 @@ void   dyn_least_norm_lay_out(dyn_least_norm *s, void *room);
 /* Finds x. A limit counts as satisfied up to 1e-12 of |x| and of the limit itself. */
 dyn_least_norm_status dyn_least_norm_solve(dyn_least_norm *s);
 
-/* Returns the most that x violates a limit, in the unit of x; *worst, unless NULL, is its half space, not active yet.
- */
+/* Returns the largest violation of a limit by x, in the unit of x. *worst, unless NULL, becomes the half space of that
+ * limit, which is not in the active set yet. */
 double dyn_least_norm_violation(const dyn_least_norm *s, dyn_active_limit *worst);
 
-/* Returns the violation that counts as none. */
+/* Returns the largest violation that counts as none. */
 double dyn_least_norm_tolerance(const dyn_least_norm *s);
 
 /* Writes the unit gradient (k) of a half space. */

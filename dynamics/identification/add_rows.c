@@ -14,8 +14,8 @@
 
 enum { PANEL = 4 /* columns of a panel */, AT_ONCE = 2 /* columns that are changed together */ };
 
-/* The sum of squares of a column is exact to rounding between these bounds; beyond them it may overflow or underflow.
- */
+/* If the sum of squares of a column lies between these bounds, it is exact to rounding. Beyond them it may overflow or
+ * underflow. */
 #define SMALL_SQUARE 1e-280
 #define LARGE_SQUARE 1e280
 
@@ -66,13 +66,13 @@ static void apply_one(const panel *h, int p, double *r, double *b)
     pair_add_scaled(b, -w, h->v[p], h->m);
 }
 
-/* Columns [r; b] that are changed together. */
+/* The columns [r; b] that are changed together. */
 typedef struct columns {
     double *r, *b;
     size_t  r_apart, b_apart; /* distance of the columns */
 } columns;
 
-/* Sets w of `count` columns, and subtracts it from r. As in apply_panel, count is a constant of the inlined code. */
+/* Sets w for `count` columns, and subtracts w from r. As in apply_panel, count is a constant of the inlined code. */
 static inline __attribute__((always_inline)) void project_on_panel(const panel *h, const columns *to, const int count,
                                                                    double w[AT_ONCE][PANEL])
 {
@@ -142,7 +142,7 @@ static bool make_panel(panel *h, int n, const columns *pivots)
     return true;
 }
 
-/* A factor over n columns, and m new rows of it, whose columns are `apart` entries apart. */
+/* A factor R over n columns, and m new rows for it, whose columns are `apart` entries apart. */
 typedef struct new_rows {
     double *R, *rows;
     size_t  n, m, apart;

@@ -13,9 +13,9 @@ enum { PANEL = 64, LOOK = 16 }; /* columns factored, columns sampled between two
  * entries in one row only. */
 enum { STATES_PER_BODY = 24 };
 
-#define NEGLIGIBLE 1e-8  /* independent part of a column of unit length that may be rounding */
+#define NEGLIGIBLE 1e-8  /* part of a column of unit length, outside the kept ones, that may be rounding */
 #define ZERO       1e-12 /* length of a column, relative to the longest, that counts as zero */
-#define LEFT_OVER  1e-12 /* relative rounding error of a coefficient */
+#define LEFT_OVER  1e-12 /* change of a coefficient, relative to it, that counts as a rounding error */
 
 const size_t dyn_base_order[DYN_PER_BODY] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
 

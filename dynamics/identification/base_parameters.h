@@ -18,8 +18,8 @@ enum { DYN_BASE_MAX_BODIES = 100 }; /* the time grows with the cube of the numbe
 /* Flags: which joint parameters are examined in addition to the parameters of the bodies. */
 enum { DYN_BASE_ROTORS = 1, DYN_BASE_FRICTION = 2 };
 
-/* The order in which the parameters of a body are examined: inertias first, masses last. The effect of a mass is then
- * expressed by inertias, with lengths and their squares as coefficients, and not the reverse. */
+/* The order in which the parameters of a body are examined: inertias first, masses last. Then the effect of a mass is
+ * expressed by inertias, with lengths and their squares as coefficients, and never an inertia by masses. */
 extern const size_t dyn_base_order[DYN_PER_BODY];
 
 /* Rounds a coefficient of a combination to ten digits if that changes it by no more than rounding error; otherwise
@@ -75,7 +75,7 @@ typedef struct dyn_base_candidates {
 /* Returns the number of states to sample for n candidates. */
 size_t dyn_base_candidate_states(const dyn_mechanism *mechanism, size_t n);
 
-/* Like dyn_base_find, among some parameters of a model of any size, and at another gravity. */
+/* Like dyn_base_find, but examines only the given parameters, of a model of any size, and at another gravity. */
 dyn_base *dyn_base_find_among(const dyn_mechanism *mechanism, const dyn_kernels *kernels,
                               const dyn_base_loop_solver *closing, const dyn_base_candidates *among,
                               dyn_deadline deadline, bool *too_large);

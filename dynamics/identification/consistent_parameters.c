@@ -11,7 +11,7 @@ enum {
 };
 
 /* The weight c of the distance from the model is multiplied by FALL from one minimisation to the next. A minimisation
- * ends after a step whose squared Newton decrement is at most ROUGH c, the last minimisation EXACT c. */
+ * ends after a step whose squared Newton decrement is at most ROUGH c; in the last minimisation, EXACT c. */
 #define FALL  0.05
 #define ROUGH 1e-2
 #define EXACT 1e-10
@@ -29,7 +29,8 @@ typedef struct search {
     double  weight;                      /* c, weight of the distance from the model */
 } search;
 
-/* Counts the unknowns with the parameters of all bodies. Those of friction curves are unknown where `base` has them. */
+/* Counts the unknowns, where the parameters of all bodies are unknown. Parameters of friction curves are unknown if
+ * `base` contains them. */
 static size_t count_unknowns(const dyn_model *m, const dyn_base *base, unsigned with, size_t *rotors)
 {
     size_t movers = 0, curves = 0;
@@ -58,8 +59,8 @@ static bool cholesky(double J[16])
     return LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', SIDE, J, SIDE) == 0;
 }
 
-/* Finds typical scales of this robot: the mean mass of its bodies, and the mean squared distance of the mass from the
- * origins of the links, in m^2. */
+/* Finds typical scales of this robot: the mean mass of its bodies, and the mean of the squared distances of mass points
+ * from the origins of their links, in m^2. */
 static void find_typical_scales(const search *s, double *mass, double *square)
 {
     double m = 0, E = 0, J[16];

@@ -123,7 +123,7 @@ bool dyn_estimate_add(dyn_estimate *t, const dyn_measured *state)
 
 /* --- fewer base parameters ---------------------------------------------------------------------------------------- */
 
-/* Removes the columns of the kept rows but those at the n places `from`, in place. */
+/* Keeps only the columns at the n places `from` of the kept rows, in place. */
 static void reduce_rows(const dyn_coordinate_rows *c, size_t n, const size_t *from)
 {
     for (size_t i = 0; i < c->used && c->kept; i++)
@@ -131,7 +131,7 @@ static void reduce_rows(const dyn_coordinate_rows *c, size_t n, const size_t *fr
             c->kept[i * (n + 1) + k] = c->kept[i * (c->n + 1) + (k < n ? from[k] : c->n)];
 }
 
-/* Leaves the base parameters with a number, which replaces their index. Their columns of R, as rows, are factored
+/* Keeps the base parameters that have a new number, which replaces their index. Factors the remaining columns of R
  * anew. */
 static bool reduce_coordinate(const dyn_estimate *t, dyn_coordinate_rows *c, const size_t *number, size_t *from)
 {
@@ -150,8 +150,8 @@ static bool reduce_coordinate(const dyn_estimate *t, dyn_coordinate_rows *c, con
     return dyn_qr_add_rows(c->R, n + 1, t->sheet, m, m);
 }
 
-/* Removes the columns of the prior that are not kept. A prior leaves no parameter of its own undetermined, so the rest
- * of its rows is as before. */
+/* Removes the columns of base parameters that are not kept from the rows of the prior. A prior determines each of its
+ * parameters, so the other entries of its rows do not change. */
 static void reduce_prior(dyn_estimate *t, const size_t *number, size_t n)
 {
     for (size_t k = 0; k < t->n; k++)

@@ -28,7 +28,7 @@ typedef struct dyn_estimate {
     dyn_mechanism        robot;
     const dyn_base      *base;
     dyn_deadline         deadline; /* checked before the work on each coordinate */
-    bool                 weighted; /* true: the caller weights the rows, and the noise does not */
+    bool                 weighted; /* true: the caller weights the rows; they are not weighted by the estimated noise */
     double               huber;    /* threshold in standard deviations; 0: all residuals count squared */
     double              *prior;    /* [n_prior x (n + 1)] column-major rows of the prior; NULL: none */
     size_t               n_prior;
@@ -37,9 +37,9 @@ typedef struct dyn_estimate {
     double               square;              /* sum of the squares of weighted torques */
     dyn_coordinate_rows *at;                  /* [nv] */
     double              *R, *sheet, *scratch; /* scratch: at least nv */
-    double              *before;              /* [n] the solution before, where `huber` is */
+    double              *before;              /* [n] the previous solution; only with `huber` */
     dyn_unknowns         unknowns;            /* x: the base parameters less those of the model */
-    double  prior_unit; /* standard deviation of the weighted rows by which those of the prior are scaled */
+    double  prior_unit; /* standard deviation of the weighted rows, by which the rows of the prior are multiplied */
     double  s;          /* standard deviation of weighted rows */
     double *deviation;  /* [n] standard deviations of the base parameters */
     double *noise;      /* [nv] standard deviation of the residuals, with the caller's weights; N m or N without */
@@ -76,7 +76,8 @@ dyn_solved dyn_estimate_examine(dyn_estimate *t);
 /* Like dyn_estimate_examine, without the prior. */
 dyn_solved dyn_estimate_examine_rows(dyn_estimate *t);
 
-/* Leaves only the base parameters `kept`, which `base` lists, in the rows. Returns as dyn_estimate_add does. */
+/* Keeps only the columns of the base parameters `kept`, which `base` lists, in the rows. Returns as dyn_estimate_add
+ * does. */
 bool dyn_estimate_reduce(dyn_memory memory, dyn_estimate *t, const dyn_base *base, const bool *kept);
 
 /* Solves for the base parameters, after dyn_estimate_examine returned DYN_SOLVED or dyn_estimate_reduce; there are more
@@ -84,7 +85,8 @@ bool dyn_estimate_reduce(dyn_memory memory, dyn_estimate *t, const dyn_base *bas
  * overflow. */
 bool dyn_estimate_solve(dyn_estimate *t);
 
-/* Returns the standard deviation of the rows of R for dyn_consistent: t->s, but not less than rounding allows. */
+/* Returns the standard deviation of the rows of R for dyn_consistent: t->s, raised to the rounding errors of the
+ * torques. */
 double dyn_estimate_row_deviation(const dyn_estimate *t);
 
 /* Sets `coordinates` [nv] to the root mean square of each coordinate's residuals at other values x [n] of the base

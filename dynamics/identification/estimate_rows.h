@@ -5,8 +5,8 @@
 
 enum { DYN_ROWS = 64 /* rows that are factored at a time */ };
 
-/* A change of torques by at most DYN_ZERO times the mean torque is none: torques without noise leave residuals of
- * rounding errors, which never settle. */
+/* A change of torques of at most DYN_ZERO times the mean torque counts as zero: the residuals of torques without noise
+ * are rounding errors, which never settle. */
 #define DYN_ZERO 1e-13
 
 struct dyn_coordinate_rows {
@@ -32,14 +32,14 @@ bool dyn_coordinate_factor(dyn_coordinate_rows *c);
  * false if the deadline has passed, there is no memory, or an entry is not finite. */
 bool dyn_estimate_join(const dyn_estimate *t, bool prior);
 
-/* The root mean square of the measured torques. */
+/* Returns the root mean square of the measured torques. */
 double dyn_estimate_mean_torque(const dyn_estimate *t);
 
-/* The least deviation of a coordinate's rows. */
+/* Returns the lower bound of the standard deviation of a coordinate's rows. */
 double dyn_estimate_least_deviation(const dyn_estimate *t);
 
-/* Returns the squared norm of a coordinate's rows, divided by their deviation, times u [n], which may be the first n
- * numbers of t->scratch. Overwrites the numbers behind. */
+/* Returns the squared norm of (rows of a coordinate, divided by their deviation) times the vector u [n], which may be
+ * the first n numbers of t->scratch. Overwrites the numbers behind. */
 double dyn_coordinate_square_along(const dyn_estimate *t, const dyn_coordinate_rows *c, const double *u);
 
 /* Sets t->deviation, the standard deviations of the base parameters, from t->s and unknowns.inverse. */

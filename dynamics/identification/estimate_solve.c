@@ -10,19 +10,20 @@ enum {
     STATES = 16 /* least number of rows of a coordinate from which its noise is estimated */
 };
 
-/* The deviation of a coordinate's rows is at least RANGE times the largest of all coordinates: beyond that the rows of
- * the least weight lose digits. */
+/* Lower bound of the standard deviation of a coordinate's rows, relative to the largest of all coordinates: with
+ * smaller ones the rows of least weight lose digits. */
 #define RANGE 1e-9
 
-/* The deviation is also at least ROUNDING times the mean torque, or BESIDE_PRIOR times where a prior stands beside the
- * rows: rows with much smaller weights than others would lose digits. */
+/* Lower bound of the standard deviation of a coordinate's rows, relative to the mean torque; BESIDE_PRIOR if a prior is
+ * given. Rows with much smaller weights than others would lose digits. */
 #define ROUNDING     1e-14
 #define BESIDE_PRIOR 1e-10
 
-/* Least relative deviation of the torques when consistent parameters are fitted. */
+/* Lower bound of the standard deviation of the torques, relative to their mean, when physically consistent parameters
+ * are fitted. */
 #define BELIEVED 1e-8
 
-#define EFFICIENCY 0.37 /* of the median of the sizes of residuals, as an estimate of the variance of normal noise */
+#define EFFICIENCY 0.37 /* efficiency of the median of |residual|, as an estimate of the variance of normal noise */
 
 bool dyn_estimate_go_on(const dyn_estimate *t)
 {
@@ -41,8 +42,8 @@ double dyn_estimate_least_deviation(const dyn_estimate *t)
 
 /* --- joining ------------------------------------------------------------------------------------------------------ */
 
-/* Adds a coordinate's factor, divided by its deviation, to t->R. Spread over all columns, it is still triangular from
- * its first column on. */
+/* Adds a coordinate's factor, divided by its standard deviation, to t->R. Its columns are spread over the columns of
+ * all base parameters, where it is still triangular from its first column on. */
 static bool join_coordinate(const dyn_estimate *t, const dyn_coordinate_rows *c)
 {
     size_t n = t->n + 1, m = c->n + 1;
@@ -53,7 +54,7 @@ static bool join_coordinate(const dyn_estimate *t, const dyn_coordinate_rows *c)
     return dyn_qr_add_triangle(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m);
 }
 
-/* Adds the rows of the prior, times the deviation of the weighted rows, to t->R. */
+/* Appends the rows of the prior to t->R, multiplied by t->prior_unit, the standard deviation of the weighted rows. */
 static bool join_prior(const dyn_estimate *t)
 {
     size_t entries = t->n_prior * (t->n + 1);
@@ -104,8 +105,9 @@ static double leverage(const dyn_estimate *t, const dyn_coordinate_rows *c)
     return sum / (c->deviation * c->deviation);
 }
 
-/* Sets the noise of each coordinate, the root of squared residuals over degrees of freedom (rows - leverage), zero
- * without a degree of freedom; and t->s, the same of all weighted rows. Returns false if the deadline has passed. */
+/* Sets the noise of each coordinate: the root of (sum of squared residuals / degrees of freedom), with rows - leverage
+ * degrees of freedom, or zero if there are none. Sets t->s, the same for all weighted rows. Returns false if the
+ * deadline has passed. */
 static bool measure_noise(dyn_estimate *t)
 {
     double all = 0, weighted = 0, settled = 0;
@@ -120,7 +122,7 @@ static bool measure_noise(dyn_estimate *t)
         all += square;
         weighted += square / (c->deviation * c->deviation);
     }
-    if (!t->prior) settled = (double)t->n; /* the sum, without its rounding errors */
+    if (!t->prior) settled = (double)t->n; /* the exact sum of the leverages, without rounding errors */
     t->residual = sqrt(all / (double)t->used);
     t->s        = sqrt(weighted / fmax((double)t->used - settled, 1));
     return true;
@@ -140,7 +142,8 @@ static bool has_settled(const dyn_estimate *t, double before, double now)
     return fabs(now - before) <= DYN_SETTLED * before + DYN_ZERO * dyn_estimate_mean_torque(t);
 }
 
-/* Divides the rows of each coordinate by its noise. Returns false if no deviation has changed. */
+/* Divides the rows of each coordinate by its noise. Returns false if no standard deviation has changed, so that the
+ * weights have settled. */
 static bool update_deviations(const dyn_estimate *t)
 {
     double worst = 0, least = dyn_estimate_least_deviation(t);
@@ -156,8 +159,8 @@ static bool update_deviations(const dyn_estimate *t)
     return changed;
 }
 
-/* Scales the prior to weighted rows: by 1 if each coordinate is divided by its noise, else by the deviation of all
- * rows. Returns false if the unit has not changed. */
+/* Scales the prior to the weighted rows: by 1 if each coordinate is divided by its noise, else by the standard
+ * deviation of all rows. Returns false if the scale has not changed. */
 static bool update_prior(dyn_estimate *t, bool by_noise)
 {
     double before = t->prior_unit, now = by_noise ? 1 : fmax(t->s, dyn_estimate_least_deviation(t));
@@ -192,7 +195,8 @@ double dyn_coordinate_square_along(const dyn_estimate *t, const dyn_coordinate_r
 
 /* Raises the deviations for the uncertainty of the estimated weights: the variance of a parameter, of which coordinate
  * v with f_v degrees of freedom contributes the share p_v, grows by 1 + 4 sum p_v (1 - p_v) / f_v (Meier 1953). With a
- * robust loss sigma is as uncertain as from EFFICIENCY times as many rows. Returns false if the deadline has passed. */
+ * robust loss sigma is as uncertain as if it came from EFFICIENCY times as many rows. Returns false if the deadline has
+ * passed. */
 static bool account_for_weights(const dyn_estimate *t)
 {
     const double part = t->huber > 0 ? EFFICIENCY : 1;
@@ -252,7 +256,7 @@ bool dyn_estimate_solve(dyn_estimate *t)
         if (!solve(t)) return false;
     }
     if (t->huber > 0 && !dyn_robust_solve(t, by_noise)) return false;
-    if (t->prior) t->s = fmax(t->s, t->prior_unit); /* unknowns that only the prior determines have its deviation */
+    if (t->prior) t->s = fmax(t->s, t->prior_unit); /* for unknowns that only the prior determines */
     t->unknowns.condition = dyn_qr_condition(t->R, t->n, t->scratch);
     dyn_estimate_deviations(t);
     return isfinite(t->unknowns.condition) && (!by_noise || account_for_weights(t));

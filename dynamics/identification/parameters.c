@@ -28,8 +28,8 @@ static bool is_of_body(const dyn_model *m, size_t parameter)
     return parameter < DYN_PER_BODY * m->n_rows;
 }
 
-/* The joint or motor that a parameter belongs to; `c` receives which of its four parameters, or of the four of its
- * curve, it is. */
+/* Returns the joint or motor that a parameter belongs to. *c becomes the number of the parameter among the four of the
+ * joint (DYN_PER_JOINT), or among the four of its friction curve (DYN_PER_CURVE). */
 static size_t mover_of(const dyn_model *m, size_t parameter, size_t *c)
 {
     if (is_of_curve(m, parameter)) {
@@ -52,7 +52,7 @@ dyn_parameter_owner dyn_parameter_owner_of(const dyn_model *m, size_t parameter)
 
 /* --- efforts ------------------------------------------------------------------------------------------------------ */
 
-/* The motor of a coupled transmission that is mover j, or NULL. */
+/* Returns the motor of a coupled transmission that is mover j, or NULL. */
 static const dyn_drive *drive_of(const dyn_model *m, size_t j)
 {
     size_t first = dyn_drive_mover(m, 0);
@@ -66,19 +66,20 @@ static bool drives(const dyn_drive *d, size_t v)
     return false;
 }
 
-/* The number of joints, which come first among the movers, in the order of the rows after that of a floating base. */
+/* Returns the number of joints. Movers are numbered: joints first, in the order of m->row_body (without the row of a
+ * floating base), then the motors of elastic joints, then those of coupled transmissions. */
 static size_t joint_count(const dyn_model *m)
 {
     return m->n_rows - (m->floating ? 1 : 0);
 }
 
-/* The last body of joint j, which its link is. */
+/* Returns the last of the bodies of joint j, which is the moved link. */
 static const dyn_body *joint_body(const dyn_model *m, size_t j)
 {
     return &m->body[m->row_body[j + (m->floating ? 1 : 0)]];
 }
 
-/* The body moved by a joint's coordinate, or by the motor coordinate of an elastic joint. */
+/* Returns the body that is moved by the coordinate of joint j, or by the motor coordinate of an elastic joint. */
 static const dyn_body *body_of_mover(const dyn_model *m, size_t j)
 {
     const dyn_body *b = m->body;
@@ -132,8 +133,9 @@ double dyn_friction_rate(const dyn_model *m, const dyn_regressor_lane *state, si
     return state->rates[(size_t)b->joint.v * state->lanes + state->lane] * (j < joint_count(m) ? b->joint.ratio : 1);
 }
 
-/* Torque per unit of a parameter of a joint's curve, with the column of Coulomb friction: the direction of motion times
- * the joint's ratio. Stribeck's curve adds excess exp(-(rate / velocity)^2) in this direction. */
+/* Returns the torque per unit of parameter c (load, breakaway, Stribeck velocity) of the friction of joint j. `coulomb`
+ * is the joint's column for Coulomb friction: the sign of the rate times the ratio. Stribeck's term is (breakaway -
+ * Coulomb) exp(-(rate / velocity)^2) in the same direction. */
 static double curve_effort(const dyn_regressor_lane *state, size_t j, size_t c, double rate, size_t v, double coulomb)
 {
     const dyn_friction_curve *curve = state->curve ? &state->curve[j] : NULL;
@@ -147,7 +149,7 @@ static double curve_effort(const dyn_regressor_lane *state, size_t j, size_t c, 
 
 double dyn_parameter_effort(const dyn_model *m, const dyn_regressor_lane *state, size_t parameter, size_t v)
 {
-    enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* columns of the kernel's joint_regressor, for each joint */
+    enum { ROTOR, VISCOUS, COULOMB, COLUMNS }; /* columns of joint_regressor (dyn_regressor) for each mover */
     size_t W = state->lanes, c;
     if (is_of_body(m, parameter)) return state->regressor[(v * DYN_PER_BODY * m->n_rows + parameter) * W + state->lane];
     size_t        j        = mover_of(m, parameter, &c);

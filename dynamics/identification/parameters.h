@@ -1,19 +1,20 @@
-/* parameters.h - number the parameters in which the joint torques are linear: ten inertial parameters per
- * body, four per joint
+/* parameters.h - numbers the parameters of bodies and joints. The joint torques are linear in ten inertial parameters
+ * for each body and four parameters for each joint:
  *
  *     10 i + c       of body i: m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz about the origin of its link, link axes
  *     10 n + 4 j + c of joint j (n bodies): rotor_inertia, viscous, coulomb_positive, coulomb_negative
  *
- * Coulomb friction is discontinuous here: tau = positive for a
- * positive joint rate, -negative for a negative one. */
+ * They are not linear in four more parameters for each joint, those of friction curves (DYN_PER_CURVE). Coulomb
+ * friction is discontinuous here: tau = positive for a positive joint rate, -negative for a negative one. */
 #pragma once
 #include "dynamics/loops/mechanism.h"
 
 enum { DYN_PER_BODY = 10, DYN_PER_JOINT = 4 };
 
-enum { DYN_ROTOR_INERTIA, DYN_VISCOUS, DYN_COULOMB_POSITIVE, DYN_COULOMB_NEGATIVE }; /* parameters of a joint */
+/* The four parameters of a joint. */
+enum { DYN_ROTOR_INERTIA, DYN_VISCOUS, DYN_COULOMB_POSITIVE, DYN_COULOMB_NEGATIVE };
 
-/* Number of these parameters: 10 n_rows + 4 n_movers. */
+/* Number of the parameters above: 10 n_rows + 4 n_movers. */
 size_t dyn_parameter_count(const dyn_model *model);
 
 /* Index of parameter `c` of joint `j`. */
@@ -28,19 +29,19 @@ size_t dyn_curve_parameter(const dyn_model *model, size_t j, size_t c);
 typedef enum dyn_parameter_kind { DYN_OF_BODY, DYN_OF_MOVER, DYN_OF_CURVE } dyn_parameter_kind;
 typedef struct dyn_parameter_owner {
     dyn_parameter_kind kind;
-    size_t             index; /* of the row of a body, or of the mover */
-    size_t             c;     /* of the parameter among those of this kind */
+    size_t             index; /* index of the row of the body, or of the mover */
+    size_t             c;     /* number of the parameter among those of this kind */
 } dyn_parameter_owner;
 dyn_parameter_owner dyn_parameter_owner_of(const dyn_model *model, size_t parameter);
 
-/* Stribeck's curve of a joint, about which torques are linearised. */
+/* Stribeck's curve of one joint, at which torques are linearised with respect to its parameters. */
 typedef struct dyn_friction_curve {
     double velocity;           /* rad/s or m/s; 0: none */
     double positive, negative; /* N m or N, breakaway less Coulomb friction of each direction */
 } dyn_friction_curve;
 
-/* False for a joint in a coupled transmission that has neither rotor inertia nor friction of its own: those of the
- * motors are estimated in their place, since both together could not be told apart. */
+/* False for a joint in a coupled transmission that has neither rotor inertia nor friction of its own: the parameters of
+ * the transmission's motors are estimated instead, since measurements cannot tell the two apart. */
 bool dyn_mover_is_estimated(const dyn_model *model, size_t j);
 
 /* True if the parameter may affect the torque at velocity coordinate v: v moves the body or rotor of the parameter. */
@@ -54,11 +55,11 @@ void dyn_parameters_compute(const dyn_model *model, double *parameters);
 typedef struct dyn_regressor_lane {
     const double             *regressor, *joint_regressor, *rates; /* all three in lanes of one block */
     size_t                    lanes, lane;
-    const double             *transmitted; /* torques without friction, in lanes: for load coefficients */
+    const double             *transmitted; /* torques without friction, in lanes: for the parameter load */
     const dyn_friction_curve *curve;       /* [n_movers]; NULL: no joint has one */
 } dyn_regressor_lane;
 
-/* Rate of joint or motor j on which its friction acts, rad/s or m/s. */
+/* Returns the rate of joint or motor j at which its friction acts, rad/s or m/s. */
 double dyn_friction_rate(const dyn_model *model, const dyn_regressor_lane *state, size_t j);
 
 /* Torque at coordinate v per unit of the parameter: an entry of the regressor. */

@@ -25,7 +25,8 @@ static void find_rests(const dyn_estimate *t, const dyn_coordinate_rows *c)
     }
 }
 
-/* Returns sigma of a coordinate. The fit takes degrees of freedom away, which makes residuals smaller than noise. */
+/* Returns sigma of a coordinate. The division by the degrees of freedom, rows - leverage, corrects that residuals of a
+ * fit are smaller than the noise. */
 static double find_sigma(const dyn_coordinate_rows *c)
 {
     double *sizes = c->rest + c->used, used = (double)c->used;
@@ -37,8 +38,8 @@ static double find_sigma(const dyn_coordinate_rows *c)
     return median / MEDIAN_OF_NORMAL * sqrt(used / fmax(c->free, used / 4));
 }
 
-/* Sets t->noise to the sigma of each coordinate: its own, or the same of all. Returns false if the deadline has
- * passed. */
+/* Sets t->noise to the sigma of each coordinate: one for each coordinate, or one for all. Returns false if the deadline
+ * has passed. */
 static bool find_sigmas(const dyn_estimate *t, bool by_noise)
 {
     double square = 0, least = dyn_estimate_least_deviation(t);
@@ -53,7 +54,7 @@ static bool find_sigmas(const dyn_estimate *t, bool by_noise)
     return true;
 }
 
-/* Factors the kept rows of a coordinate anew: with the weights of the loss, or all alike. */
+/* Factors the kept rows of a coordinate anew: with the weights of the loss, or all with equal weight. */
 static bool factor(const dyn_estimate *t, dyn_coordinate_rows *c, double sigma, bool weighted)
 {
     memset(c->R, 0, (c->n + 1) * (c->n + 1) * sizeof *c->R);
@@ -66,7 +67,7 @@ static bool factor(const dyn_estimate *t, dyn_coordinate_rows *c, double sigma, 
     return dyn_coordinate_factor(c);
 }
 
-/* Solves with the rows factored anew. */
+/* Solves with the rows that are factored anew. */
 static bool solve(dyn_estimate *t, bool by_noise, bool weighted)
 {
     for (size_t v = 0; v < t->robot.nv; v++) {
@@ -77,7 +78,7 @@ static bool solve(dyn_estimate *t, bool by_noise, bool weighted)
     return dyn_estimate_join(t, true) && dyn_qr_substitute(t->R, &t->unknowns);
 }
 
-/* True if a change of the unknowns changes no coordinate's torques by more than rounding errors do. */
+/* True if the change of the unknowns changes the torques of each coordinate by rounding errors only. */
 static bool is_zero(const dyn_estimate *t, const double *change)
 {
     bool zero = true;
@@ -89,7 +90,7 @@ static bool is_zero(const dyn_estimate *t, const double *change)
     return zero;
 }
 
-/* True if no unknown has changed by more than DYN_SETTLED of its deviation. */
+/* True if no unknown has changed by more than DYN_SETTLED of its standard deviation. */
 static bool has_settled(dyn_estimate *t, bool by_noise)
 {
     double *change  = t->scratch;

@@ -9,6 +9,6 @@
 
 /* Solves again from the least squares solution, with kept rows. Then `R` and `unknowns.inverse` are those of all rows
  * with equal weight, `noise` has the sigma of each coordinate, and `s` accounts for the loss (Huber 1981, chapter 7).
- * `by_noise`: each coordinate has a sigma of its own; else the caller's weights tell their ratios. Returns false if
- * the deadline has passed (with a problem), there is no memory, or numbers overflow. */
+ * `by_noise`: each coordinate has a sigma of its own; else one sigma is estimated, and the caller's weights give the
+ * ratios. Returns false if the deadline has passed (with a problem), there is no memory, or numbers overflow. */
 bool dyn_robust_solve(dyn_estimate *t, bool by_noise);

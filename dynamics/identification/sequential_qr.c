@@ -109,8 +109,8 @@ size_t dyn_qr_combine_scratch(size_t n)
     return 3 * n * n + n;
 }
 
-/* Removes from v its parts along the m orthonormal columns of Q, and adds these to `parts`; twice, for the digits that
- * the first time loses. */
+/* Removes from v its parts along the m orthonormal columns of Q, and adds these to `parts`; twice, because rounding
+ * errors leave parts after the first time. */
 static void orthogonalise(double *v, size_t n, const double *Q, size_t m, double *parts)
 {
     for (int pass = 0; pass < 2; pass++)

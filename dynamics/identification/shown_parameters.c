@@ -1,13 +1,13 @@
-/* shown_parameters.c - combine the base parameters that rows do not tell apart: see shown_parameters.h. */
+/* shown_parameters.c - combines the base parameters that the rows do not tell apart: see shown_parameters.h. */
 #include "shown_parameters.h"
 #include "estimate_rows.h"
 #include <math.h>
 #include <string.h>
 
-/* Tables of dyn_shown_base_find. */
+/* The arrays of dyn_shown_base_find. */
 typedef struct tables {
     size_t           count;       /* number of all parameters, with those of friction curves */
-    double          *coefficient; /* [count] of one combination */
+    double          *coefficient; /* [count] coefficients of one combination */
     size_t          *order;       /* [n] */
     dyn_combinations found;
     double          *scratch;
@@ -34,7 +34,7 @@ static bool take_tables(dyn_memory memory, const dyn_estimate *t, tables *s)
     return room && s->order && s->found.kept;
 }
 
-/* The place of a parameter among those of its body, in the order in which they are examined. */
+/* Returns the position of a parameter in the order in which the parameters of its body are examined. */
 static size_t rank_of(const dyn_model *m, size_t parameter)
 {
     size_t c = 0;
@@ -43,8 +43,8 @@ static size_t rank_of(const dyn_model *m, size_t parameter)
     return c;
 }
 
-/* Lists the base parameters in the order in which they are examined: those of neighbouring places that belong to one
- * body are sorted. */
+/* Lists the base parameters in the order in which they are examined: neighbours that belong to one body are sorted by
+ * dyn_base_order. */
 static void sort(const dyn_estimate *t, size_t *order)
 {
     const size_t *parameter = t->base->parameter, bodies = DYN_PER_BODY * t->robot.tree->n_rows;
@@ -60,7 +60,7 @@ static void sort(const dyn_estimate *t, size_t *order)
     }
 }
 
-/* Adds a base parameter, times `by`, to the coefficients. */
+/* Adds the terms of a base parameter, multiplied by `by`, to the coefficients. */
 static void add_group(const dyn_base *base, size_t k, double by, double *coefficient)
 {
     coefficient[base->parameter[k]] += by;
@@ -68,7 +68,7 @@ static void add_group(const dyn_base *base, size_t k, double by, double *coeffic
         coefficient[base->term[i].parameter] += by * base->term[i].coefficient;
 }
 
-/* Writes the terms of kept base parameter k from the combinations. Without `to` it only counts them. */
+/* Writes the terms of kept base parameter k from the combinations. If `to` is NULL, only counts them. */
 static size_t write_terms(const dyn_estimate *t, const tables *s, size_t k, dyn_base_term *to)
 {
     size_t n = 0;

@@ -1,4 +1,5 @@
-/* shown_parameters.h - tell which parameters measured rows show, and which any motion would show.
+/* shown_parameters.h - tells which parameters the measured rows determine ("show"), and which ones any motion would
+ * determine.
  *
  * A parameter is shown alone, or in a combination with others, or not at all. The columns of the base parameters over
  * the rows are examined like those of the model's regressor (base_parameters.h): inertias of a body first, its mass

@@ -3,18 +3,18 @@
 #include <math.h>
 #include <string.h>
 
-#define LOCATED 1e-7 /* part of the change of velocity within a step that counts as zero */
-#define AT_ONCE 1e-3 /* a joint that turns within this part of a step does not start to move */
+#define LOCATED 1e-7 /* fraction of the change of velocity within a step that counts as zero */
+#define AT_ONCE 1e-3 /* a joint that turns within this fraction of a step does not start to move */
 
 enum {
     TRIALS = 40 /* most trials to locate one stop */,
-    STOPS  = 32 /* stops within a step, after which joints that stop stay at rest up to its end */
+    STOPS  = 32 /* stops within a step, after which a joint that stops stays at rest until the end of the step */
 };
 
 /* --- states ------------------------------------------------------------------------------------------------------- */
 
-/* The state before a step and after it, and the start of a part of it: the entries of y, then those of the arrays that
- * each step takes over, in lanes. */
+/* Copies of the simulation's state: before a step, after it, and at the start of the present part of a divided step.
+ * Each has the entries of y, then those of the arrays that every step takes over (dyn_ode.carried), in lanes. */
 typedef struct dyn_fixed_events {
     double   *start, *end, *part;
     dyn_fault faults[DYN_MAX_LANES]; /* at the end of the step */
@@ -35,7 +35,7 @@ bool dyn_fixed_events_open(dyn_ode *ode, const dyn_integrator *integrator, dyn_m
     return room;
 }
 
-/* Lists the arrays of a state. Returns their number. */
+/* Lists the arrays that make up the state. Returns their number. */
 static size_t list_pieces(const dyn_ode *ode, dyn_ode_array pieces[1 + DYN_MAX_CARRIED])
 {
     pieces[0] = (dyn_ode_array){ode->y, ode->entries};
@@ -43,7 +43,7 @@ static size_t list_pieces(const dyn_ode *ode, dyn_ode_array pieces[1 + DYN_MAX_C
     return 1 + ode->n_carried;
 }
 
-/* Copies the present state to `stored`, or back. */
+/* Copies the present state to `stored` or, if `back`, `stored` to the present state. */
 static void store(const dyn_ode *ode, double *stored, bool back)
 {
     dyn_ode_array pieces[1 + DYN_MAX_CARRIED];
@@ -57,7 +57,8 @@ static void store(const dyn_ode *ode, double *stored, bool back)
     }
 }
 
-/* Copies one lane of the present state to `stored`, and to the lanes after the last simulation if it is that. */
+/* Copies one lane of the present state to `stored`. If this lane is the last simulation, copies it to the lanes after
+ * it too. */
 static void store_lane(const dyn_ode *ode, double *stored, size_t lane)
 {
     dyn_ode_array pieces[1 + DYN_MAX_CARRIED];
@@ -70,27 +71,28 @@ static void store_lane(const dyn_ode *ode, double *stored, size_t lane)
 
 /* --- a lane ------------------------------------------------------------------------------------------------------- */
 
-/* A simulation whose step is divided. */
+/* One simulation (lane) whose step is divided. */
 typedef struct division {
     dyn_ode        *ode;
     size_t          lane;
     dyn_fixed_step *step;
-    double          time; /* s, of ode->fixed_events->part */
+    double          time; /* s, of the state ode->fixed_events->part */
 } division;
 
-/* The velocities at the start of the part. */
+/* Returns the velocities at the start of the present part. */
 static const double *part_rates(const division *d)
 {
     return dyn_ode_velocities(d->ode, d->ode->fixed_events->part);
 }
 
-/* The progress of the lane since it had the velocities `from`: negative if a joint has turned. */
+/* Returns the least progress of a joint in the lane, since it had the velocities `from` (dyn_ode_functions.advance).
+ * Negative: a joint has turned. */
 static double least_advance(const division *d, const double *from)
 {
     return d->ode->functions->advance(d->ode->system, d->lane, from);
 }
 
-/* Integrates the part from its start over h, and returns least_advance. */
+/* Integrates from the start of the part over h seconds, and returns least_advance there. */
 static double attempt(const division *d, double h)
 {
     dyn_ode *ode = d->ode;
@@ -100,9 +102,9 @@ static double attempt(const division *d, double h)
     return least_advance(d, part_rates(d));
 }
 
-/* Integrates up to the first instant within `left` at which a joint has turned, by the Illinois method, or over
- * `shortest` if that is longer. `last` is the least_advance after all of `left`, negative. Returns the time that has
- * passed. */
+/* Integrates from the start of the part to the first instant within `left` seconds at which a joint turns, found by the
+ * Illinois method, but at least over `shortest`. `last` is the least_advance after `left` seconds, which is negative.
+ * Returns the time that has passed. */
 static double attempt_to_stop(const division *d, double left, double last, double shortest)
 {
     store(d->ode, d->ode->fixed_events->part, true);
@@ -129,9 +131,9 @@ static double attempt_to_stop(const division *d, double left, double last, doubl
     return high;
 }
 
-/* Integrates from the start of the step over h, part by part. `rate` is least_advance after the undivided step. Parts
- * are at least h / STOPS long after STOPS of them: joints near a dead point, which turn again at once, would divide the
- * step without end. */
+/* Integrates from the start of the step over h, part by part. `rate` is least_advance after the undivided step. After
+ * STOPS parts each part is at least h / STOPS long: otherwise joints near a dead point, which turn again at once, would
+ * divide the step without end. */
 static void divide(division *d, double h, double rate)
 {
     dyn_ode *ode  = d->ode;
@@ -153,7 +155,8 @@ static void divide(division *d, double h, double rate)
 
 /* --- a step ------------------------------------------------------------------------------------------------------- */
 
-/* Corrects the velocities of the lanes in which a joint has lost a rate at the end of a step, and no others. */
+/* Corrects the velocities at the end of a step in the lanes that end_step has left to correct (dyn_ode.uncorrected),
+ * and in no others. */
 static void correct_lanes(dyn_ode *ode, double t)
 {
     bool any = false;
@@ -184,7 +187,7 @@ void dyn_fixed_events_step(dyn_ode *ode, double t, double h, dyn_fixed_step *ste
         if (had_fault[l] || !(rate < -DYN_TURNED_RATE)) continue;
         if (!any) store(ode, f->end, false);
         any        = true;
-        ode->alone = l + 1; /* other lanes are not at states of their simulations */
+        ode->alone = l + 1; /* the other lanes do not hold states of their simulations meanwhile */
         divide(&d, h, rate);
         ode->alone = 0;
         store_lane(ode, f->end, l);

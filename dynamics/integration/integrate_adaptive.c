@@ -95,9 +95,9 @@ static bool set_up_events(dyn_adaptive *a)
            (n == 0 || ARKStepSetRootDirection(a->arkode, a->ode->roots) == ARK_SUCCESS);
 }
 
-/* Limits the steps of equations that change at unknown instants: in the air steps would grow without bound, and the
- * first one into a stiff plane would leave the range of computation. A step is also tried more often than by
- * default. */
+/* Limits the steps of equations that change at unknown instants: while a robot is in the air, steps would grow without
+ * bound, and the first step into a stiff plane would overflow. A step may also fail more often than by default
+ * (ATTEMPTS). */
 static bool limit_steps(const dyn_adaptive *a)
 {
     return !(a->ode->longest > 0) || (ARKStepSetMaxStep(a->arkode, a->ode->longest) == ARK_SUCCESS &&
@@ -214,8 +214,8 @@ static dyn_integration_status begin_interval(const integration *i)
                                                                         : DYN_INTEGRATION_STEP_LENGTH;
 }
 
-/* Integrates up to the end of the interval, or up to where ARKODE returns before that: then *more is true if the
- * integration can go on. */
+/* Integrates up to the end of the interval, or until ARKODE returns before that. *more becomes true if the integration
+ * can go on from there. */
 static dyn_integration_status evolve(integration *i, bool *more)
 {
     dyn_adaptive *a   = i->adaptive;

@@ -9,7 +9,7 @@
 #include <arkode/arkode_arkstep.h>
 #include <sunlinsol/sunlinsol_dense.h>
 
-/* The content of the dense linear solver, with the ODE, whose deadline the factorization asks. */
+/* The content of the dense linear solver: the ODE, whose deadline the factorization checks. */
 typedef struct dyn_newton_content {
     struct _SUNLinearSolverContent_Dense dense;
     const dyn_ode                       *ode;

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <sunmatrix/sunmatrix_dense.h>
 
-/* Finds the Jacobian by finite differences, one column per lane. No rate depends on the work entries. */
+/* Finds the Jacobian by finite differences, one column per lane. The columns of the work entries of y are zero, since
+ * no rate depends on them. */
 static int differentiate(realtype t, N_Vector y, N_Vector now, SUNMatrix to, void *arg, N_Vector a, N_Vector b,
                          N_Vector c)
 {
@@ -58,8 +59,8 @@ static void eliminate_column(SUNMatrix A, sunindextype k)
     }
 }
 
-/* Factors the Newton matrix, P A = L U with partial pivoting, in the form and in the order of SUNDIALS' own function,
- * but looks at the deadline: a matrix of 1024 rows takes some tenths of a second. */
+/* Factors the Newton matrix, P A = L U with partial pivoting, with the operations of SUNDIALS' own function in the same
+ * order, and checks the deadline: a matrix of 1024 rows takes some tenths of a second. */
 static int factor_newton_matrix(SUNLinearSolver solver, SUNMatrix A)
 {
     dyn_newton_content *content = solver->content;

@@ -18,7 +18,7 @@ void dyn_fixed_advance(dyn_ode *ode, double t, double h, dyn_fixed_step *step)
     ode->functions->finish_step(ode->system, t + h, ode->y, ode->W, ode->W);
 }
 
-/* Takes the step from t to t + h. */
+/* Takes the step from t to t + h, divided at events if the ODE has any. */
 static void take_step(dyn_ode *ode, double t, double h, dyn_fixed_step *step)
 {
     if (ode->n_events > 0)
@@ -39,7 +39,8 @@ dyn_integration dyn_integrate_fixed(dyn_ode *ode, dyn_interval interval, dyn_fix
         if (ode->steps % (1 + CHECK / ode->nv) == 0 && !dyn_may_continue(ode->deadline))
             return (dyn_integration){DYN_INTEGRATION_LATE, t};
         take_step(ode, t, h, step);
-        if (ode->n_events > 0 && !dyn_may_continue(ode->deadline)) /* within the parts of a step, too */
+        if (ode->n_events > 0 &&
+            !dyn_may_continue(ode->deadline)) /* the deadline may have ended a divided step between its parts */
             return (dyn_integration){DYN_INTEGRATION_LATE, t};
         if (!ode->functions->may_continue(ode->system)) return (dyn_integration){DYN_INTEGRATION_FAULTY, t};
     }

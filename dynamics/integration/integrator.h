@@ -33,7 +33,7 @@ typedef enum dyn_integration_status {
     DYN_INTEGRATION_FAULTY,      /* no simulation can continue: its fault says why */
     DYN_INTEGRATION_SHORT,       /* no memory for SUNDIALS */
     DYN_INTEGRATION_STEP_LENGTH, /* no step that keeps the tolerance is long enough */
-    DYN_INTEGRATION_EVENTS,      /* as STEP_LENGTH, where joints begin to stick */
+    DYN_INTEGRATION_EVENTS,      /* as STEP_LENGTH, at an event: joints begin to stick */
     DYN_INTEGRATION_STEPS        /* as STEP_LENGTH: DYN_MAX_STEPS steps would not reach the end */
 } dyn_integration_status;
 

@@ -17,26 +17,29 @@ typedef struct dyn_ode_functions {
     /* Corrects y after a step that ends at time t, of `lanes` states whose entries are `stride` apart. */
     void (*finish_step)(void *system, double t, double *y, size_t stride, size_t lanes);
     void (*check_range)(void *system, double t); /* records faults of lanes whose y is out of range */
-    bool (*may_continue)(const void *system);    /* false: no simulation that counts is without fault */
+    bool (*may_continue)(const void *system);    /* returns false if every simulation has a fault */
     /* Observes the state y that `rate` evaluated last. Called only if the dyn_ode is `observed`. */
     void (*observe)(void *system, double t, const double *y);
 
-    /* Handle events: instants at which f changes. Called only if the dyn_ode has events. */
-    void (*restart)(void *system, double t);   /* at y, after a break of the input */
-    void (*end_step)(void *system, double t);  /* at y, after a fixed step */
-    void (*switch_at)(void *system, double t); /* at y of one simulation: the functions with `roots` not 0 are zero */
+    /* Functions that handle events: instants at which f changes. Called only if the dyn_ode has events. */
+    void (*restart)(void *system, double t);  /* restarts at y, after a break of the input */
+    void (*end_step)(void *system, double t); /* ends a fixed step at y */
+    void (*switch_at)(void  *system,
+                      double t); /* applies the events at y of one simulation: those whose `roots` is not 0 */
     /* Writes the values of the event functions at y (in lanes) of one simulation; an event is a change to negative. */
     void (*margins)(void *system, double t, const double *y, double *margins);
-    /* Returns the least progress of a lane since it had the velocities `from` (nv in lanes). Negative: an event. */
+    /* Returns the least progress of a joint of one lane since the lane had the velocities `from` (nv in lanes).
+     * Negative: a joint has turned, an event. */
     double (*advance)(void *system, size_t lane, const double *from);
-    /* Applies the events of one lane since it had the velocities `from`. If they `stay`, no further motion begins. */
+    /* Applies the events of one lane since the lane had the velocities `from`. If they `stay`, no further motion
+     * begins. */
     void (*stop)(void *system, double t, size_t lane, const double *from, bool stay);
 } dyn_ode_functions;
 
-enum { DYN_MAX_CARRIED = 2 /* most arrays beside y that a step takes over from the last */ };
+enum { DYN_MAX_CARRIED = 2 /* most arrays besides y that each step takes over from the step before */ };
 
-/* rad/s or m/s: a coordinate has turned where it moves faster than this against the direction of its motion. Below, its
- * velocity may be a rounding error. */
+/* rad/s or m/s. A coordinate has turned if it moves faster than this against its earlier direction; a smaller velocity
+ * may be a rounding error. */
 #define DYN_TURNED_RATE 1e-9
 
 /* An array in lanes. */
@@ -52,24 +55,24 @@ typedef struct dyn_ode {
     size_t                   W, entries;      /* lanes; entries of y */
     size_t                   nq, nv;          /* entries of q and of q' */
     size_t                   works;           /* last entries of y, on which no rate depends */
-    bool                     weighs_works;    /* true: the errors of works count */
+    bool                     weighs_works;    /* true: the errors of works count in the error control */
     double                   longest;         /* s, longest step with error control; 0: any */
     bool                     observed;        /* true: `observe` sees the state at the start of each step */
     double                   step;            /* s, longest fixed step */
     double                   tolerance;       /* relative and absolute error */
     double                   duration, end;   /* s; s, time at which the integration ends */
     dyn_deadline             deadline;        /* for the simulations side by side */
-    dyn_deadline             deadline_of_all; /* for all simulations: checked within a step, too */
+    dyn_deadline             deadline_of_all; /* for all simulations of the request: checked within a step, too */
     size_t                   n_events;        /* number of event functions */
-    const bool              *uncorrected;     /* [DYN_MAX_LANES] lanes that end_step left to correct; NULL: none */
-    dyn_ode_array carried[DYN_MAX_CARRIED];   /* arrays of the system that each step takes over from the last */
+    const bool              *uncorrected;     /* [DYN_MAX_LANES] lanes that end_step has still to correct; NULL: none */
+    dyn_ode_array carried[DYN_MAX_CARRIED];   /* arrays of the system that each step takes over from the step before */
     size_t        n_carried;
 
     /* The state of the integration. The caller sets y, `rows` and `steps` before a simulation begins. */
     double                  *y;            /* entries, in lanes */
     size_t                   rows;         /* number of simulations, at most W; other lanes repeat the last */
     size_t                   steps;        /* number of steps taken */
-    size_t                   alone;        /* 1 + the only lane whose results are used; 0: all */
+    size_t                   alone;        /* 1 + the only lane whose results are used; 0: all lanes are used */
     int                     *roots;        /* [n_events] not 0 where an event occurred */
     double                  *stage_y;      /* entries, in lanes: scratch, the state of a stage */
     double                 **stage_rate;   /* [stages] entries, in lanes: scratch, y' of the stages */

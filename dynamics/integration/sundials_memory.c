@@ -14,7 +14,7 @@ typedef struct dyn_sundials_block {
 
 static _Thread_local dyn_sundials_memory *current;
 
-/* Called by SUNDIALS in place of malloc and its kin: see the Makefile. */
+/* Called by SUNDIALS in place of malloc, calloc, realloc and free: see the Makefile. */
 void *dyn_sundials_malloc(size_t bytes);
 void *dyn_sundials_calloc(size_t count, size_t bytes);
 void *dyn_sundials_realloc(void *data, size_t bytes);

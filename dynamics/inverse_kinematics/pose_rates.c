@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum { N = DYN_GOAL_ROWS };
-#define SINGULAR  1e-6 /* smallest singular value of J, relative to the largest, that counts */
-#define REACHABLE 1e-6 /* largest part of b that may be out of reach, relative to its largest entry */
+#define SINGULAR  1e-6 /* smallest singular value of J, relative to the largest, that counts as not zero */
+#define REACHABLE 1e-6 /* largest component of b that may be out of reach, relative to its largest entry */
 
 /* The scaled Jacobian of one state, and the decomposition of J J^T. */
 typedef struct decomposition {
@@ -66,8 +66,8 @@ static double add_solution(const decomposition *d, double damping, const double 
     return missed;
 }
 
-/* Finds x with J x = b. J J^T squares the condition of J, so the solution is refined once by that of what is left of b.
- * False if b is out of reach. */
+/* Finds x with J x = b. The condition number of J J^T is the square of that of J, so the solution is refined once: the
+ * system is solved again for the residual of b. Returns false if b is out of reach. */
 static bool solve(const decomposition *d, double damping, const double b[N], double *x)
 {
     double most = 0, left[N];
@@ -96,7 +96,7 @@ static void right_side(const decomposition *d, const double *motion, const doubl
     }
 }
 
-/* The kernel's call for J, and for J' at the velocities qd if J_dot is not NULL. */
+/* Calls the kernel for J and, if J_dot is not NULL, for J' at the velocities qd. */
 static void evaluate(const dyn_pose_problem *p, const dyn_kernels *kernels, void *workspace, const double *q,
                      const double *qd, double *J, double *J_dot)
 {
@@ -113,7 +113,7 @@ static void repeat_last(size_t n, size_t W, size_t live, double *lanes)
             lanes[i * W + lane] = lanes[i * W + live - 1];
 }
 
-/* Lets the motors of elastic joints move with the joints. */
+/* Gives the motors of elastic joints the rates of their joints. */
 static void move_motors(const dyn_model *m, size_t W, double *rates)
 {
     for (size_t c = 0; c < m->n_couplings; c++)

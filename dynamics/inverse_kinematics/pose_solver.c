@@ -13,19 +13,19 @@
 enum { N = DYN_GOAL_ROWS };
 #define LEAST_DAMPING 1e-14 /* relative to the trace of J J^T */
 #define LEAST_FACTOR  1e-3  /* relative to mu */
-#define MOST_FACTOR   1e6   /* a search with a larger mu has reached a minimum */
+#define MOST_FACTOR   1e6   /* a search whose mu is larger than this has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad, or parts of `length` */
 #define SHORTEST_STEP 1e-13 /* a step below this is at a minimum */
 
-/* The search of one lane. Arrays have one state. */
+/* The search of one lane. The arrays have one state. */
 typedef struct search {
-    double *q, *J; /* [nq] accepted position; [rows][nv] its scaled Jacobian */
+    double *q, *J; /* [nq] accepted position; [rows][nv] scaled Jacobian there */
     double *trial; /* [nq] position that is tried */
     double *step;  /* [nv] from the accepted position to the trial */
-    double *best;  /* [nq] position of the least error of all starts */
+    double *best;  /* [nq] position with the least error of all starts */
     double  error[N], cost, mu, least_cost;
     size_t  starts, iterations;
-    int     here; /* iterations of the present start */
+    int     here; /* iterations since the present start */
     bool    fresh, running, solved;
 } search;
 
@@ -71,7 +71,7 @@ static void pointing_axis(const dyn_pose_problem *p, const double R[9], double a
         a[i] = dyn_dot(R + 3 * i, p->axis);
 }
 
-/* Writes the error of a lane: position in units of p->length, then the rotation vector. */
+/* Writes the error e of a lane: the position in units of p->length, then the rotation vector. */
 static void find_error(const dyn_pose_problem *p, const dyn_pose_goals *goals, const arrays *a, size_t W, size_t lane,
                        double error[N])
 {
@@ -93,7 +93,8 @@ static void find_error(const dyn_pose_problem *p, const dyn_pose_goals *goals, c
         error[i] = (position[i] - goal[i]) / p->length;
 }
 
-/* Copies the Jacobian of a lane, scaled as the error is. A rotation about the pointing axis does not count. */
+/* Copies the Jacobian of a lane, scaled like the error. For the kind DIRECTION, rotation about the pointing axis is
+ * removed. */
 static void copy_jacobian(const dyn_pose_problem *p, const arrays *a, size_t W, size_t lane, double *J)
 {
     size_t nv = p->robot.nv, rows = rows_of(p);
@@ -119,8 +120,8 @@ static void clamp(const dyn_pose_problem *p, double *q)
         q[i] = fmin(fmax(q[i], p->lower[i]), p->upper[i]);
 }
 
-/* Returns 1 or -1 if the coordinate of a body is at its upper or lower bound, which the descent of |e| at the position
- * q would leave; else 0. */
+/* Returns 1 or -1 if the coordinate of a body is at its upper or lower bound, beyond which the steepest descent of |e|
+ * at q would move it; else 0. */
 static int bound_in_the_way(const dyn_pose_problem *p, const search *s, const dyn_body *b, const double *q)
 {
     const size_t nv = p->robot.nv, v = (size_t)b->joint.v;
@@ -131,7 +132,8 @@ static int bound_in_the_way(const dyn_pose_problem *p, const search *s, const dy
     return q[b->joint.q] <= p->lower[b->joint.q] && slope > 0 ? -1 : 0;
 }
 
-/* Sets columns of J to zero whose coordinates are at a bound that the descent of |e| would leave. */
+/* Sets the columns of J to zero whose coordinates are at a bound beyond which the steepest descent of |e| would move
+ * them. */
 static void fix_coordinates_at_bounds(const dyn_pose_problem *p, search *s)
 {
     const dyn_model *m  = p->robot.tree;
@@ -286,7 +288,7 @@ static void evaluate(const dyn_pose_problem *p, const dyn_kernels *kernels, void
     kernels->closure(&scene, workspace, &io, 1);
 }
 
-/* Marks the bounds in the way of a search that has the error and the Jacobian of its best position. */
+/* Marks the bounds that stop a search, from the error and the Jacobian at its best position. */
 static void mark_bounds(const dyn_pose_problem *p, const search *s, size_t W, size_t lane, double *marks)
 {
     const dyn_model *m = p->robot.tree;

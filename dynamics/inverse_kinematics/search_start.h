@@ -2,7 +2,7 @@
 #pragma once
 #include "dynamics/model/model.h"
 
-/* The positions among which a search looks. */
+/* The range in which a search looks for positions. */
 typedef struct dyn_search_space {
     const dyn_model *tree;
     const double    *lower, *upper; /* [nq] bounds; infinite where there are none */

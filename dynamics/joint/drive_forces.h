@@ -84,7 +84,7 @@ static inline void drives_add_rates(const dyn_scene *scene, const lane *qd, cons
     }
 }
 
-/* Adds the rates of the derivatives of multipliers . friction by qd, along the direction `along` of qd. */
+/* Adds the rates of the derivatives of multipliers . friction with respect to qd, along the direction `along` of qd. */
 static inline void drives_add_slope_rates(const dyn_model *m, const lane *qd, const lane *along,
                                           const lane *multipliers, lane *by_qd)
 {

@@ -8,7 +8,8 @@
  *     f = J (v' + w x v) + d v,   n = J w' + d w,
  *
  * where d is the damping. M has J on the diagonal in these axes too, since T = J (v . v + w . w) / 2. A spherical joint
- * has only n, and may have a spring (free_joint_spring.h); of a floating one position and orientation have no effect.
+ * has only n, and may have a spring (free_joint_spring.h); the position and orientation of a floating joint have no
+ * effect on the efforts.
  *
  * The matrix C of the rotor with dM/dt = C + C^T and the symmetry of Christoffel symbols (Koszul's formula with the
  * brackets of the axes) has the blocks J [w] for f by v and J [w] / 2 for n by w. */
@@ -21,13 +22,13 @@ LANE_INLINE bool has_free_forces(const dyn_body *b)
     return dyn_joint_has_quaternion(b->joint.kind) && (b->joint.rotor_inertia != 0 || b->joint.has_spring);
 }
 
-/* d, as far as the scene's terms include it. */
+/* The damping d; zero if the scene's terms do not include it. */
 LANE_INLINE double free_damping(const dyn_body *b, unsigned terms)
 {
     return terms & DYN_SPRINGS ? b->joint.spring.damping : 0;
 }
 
-/* J a + d u of the acceleration a and the rate u of the rotor. */
+/* J a + d u, with the acceleration a and the rate u of the joint. */
 LANE_INLINE wrench free_efforts(const dyn_body *b, unsigned terms, twist a, twist u)
 {
     const double J = b->joint.rotor_inertia, d = free_damping(b, terms);
@@ -56,7 +57,7 @@ LANE_INLINE wrench free_forces(const dyn_body *b, unsigned terms, const free_mot
     return sum;
 }
 
-/* The time derivatives of f and n. */
+/* Returns the time derivatives of f and n. */
 LANE_INLINE wrench free_force_rates(const dyn_body *b, unsigned terms, const free_motion *x)
 {
     const twist u = free_rates(b, x->qd), a = free_rates(b, x->qdd);
@@ -67,7 +68,8 @@ LANE_INLINE wrench free_force_rates(const dyn_body *b, unsigned terms, const fre
     return sum;
 }
 
-/* Adds the components of a wrench to those entries of tau that the joint has. */
+/* Adds the components of a wrench to the entries of tau of the joint: all six, or the moment alone for a spherical
+ * joint. */
 LANE_INLINE void free_add_efforts(const dyn_body *b, wrench w, lane *tau)
 {
     lane effort[6];
@@ -77,7 +79,8 @@ LANE_INLINE void free_add_efforts(const dyn_body *b, wrench w, lane *tau)
         tau[v] += effort[k];
 }
 
-/* Acceleration that C assigns to the rotor at the reference rates qd_r and qdd_r: (f; n) / J without the damper. */
+/* Acceleration that C assigns to the rotor: at the reference rates qd_r and qdd_r, the wrench (f; n) without the damper
+ * is J times this. */
 LANE_INLINE twist free_reference(const dyn_body *b, const lane *qd, const lane *qd_r, const lane *qdd_r)
 {
     const vec3  w   = joint_angular(b, qd);
@@ -87,13 +90,13 @@ LANE_INLINE twist free_reference(const dyn_body *b, const lane *qd, const lane *
 
 /* --- matrices, nv x nv ------------------------------------------------------------------------------------------ */
 
-/* A first entry of three rows and three columns. */
+/* Pointer to the first entry of a block of three rows and three columns of a matrix. */
 LANE_INLINE lane *matrix_block(lane *matrix, size_t nv, int row, int column)
 {
     return &matrix[(size_t)row * nv + (size_t)column];
 }
 
-/* Adds [x] to a block of three rows and columns. */
+/* Adds the matrix [x] to a block of three rows and columns. */
 LANE_INLINE void free_add_cross(lane *block, size_t nv, vec3 x)
 {
     block[1] -= x.z;
@@ -104,14 +107,14 @@ LANE_INLINE void free_add_cross(lane *block, size_t nv, vec3 x)
     block[2 * nv + 1] += x.x;
 }
 
-/* Adds x to the diagonal entries of the joint. */
+/* Adds x to the diagonal entries of the joint in a matrix nv x nv. */
 LANE_INLINE void free_add_diagonal(const dyn_body *b, size_t nv, double x, lane *matrix)
 {
     for (int v = b->joint.v; v < b->joint.v + dyn_joint_nv(b->joint.kind); v++)
         matrix[(size_t)v * (nv + 1)] += x;
 }
 
-/* Adds the derivatives of J w x v: J [w] by v and -J [v] by w. */
+/* Adds the derivatives of J w x v: J [w] with respect to v, and -J [v] with respect to w. */
 LANE_INLINE void free_add_turning(const dyn_body *b, size_t nv, const lane *qd, lane *matrix)
 {
     const int    v = b->joint.v;
@@ -121,7 +124,7 @@ LANE_INLINE void free_add_turning(const dyn_body *b, size_t nv, const lane *qd, 
     free_add_cross(matrix_block(matrix, nv, v, v + 3), nv, times(-J, joint_linear(b, qd)));
 }
 
-/* Adds the matrix C of the rotor. */
+/* Adds the matrix C of the rotor (first comment). */
 LANE_INLINE void free_add_coriolis(const dyn_body *b, size_t nv, const lane *qd, lane *matrix)
 {
     const int    v      = b->joint.v;
@@ -132,7 +135,7 @@ LANE_INLINE void free_add_coriolis(const dyn_body *b, size_t nv, const lane *qd,
     free_add_cross(matrix_block(matrix, nv, floats ? v + 3 : v, floats ? v + 3 : v), nv, times(0.5 * J, w));
 }
 
-/* Adds the second derivatives of u . J (w x v) by v and w, with the linear part u of the multipliers:
+/* Adds the second derivatives of u . J (w x v) with respect to v and w, where u is the linear part of the multipliers:
  * e_v . (u x e_w) J for each pair of axes. */
 LANE_INLINE void free_add_curvature(const dyn_body *b, size_t nv, const lane *multipliers, lane *qd_qd)
 {

@@ -1,12 +1,12 @@
 /* free_joint_spring.h - computes the moment of the spring of a spherical joint, and its derivatives.
  *
- * The spring pulls back to no rotation by k theta, where theta, |theta| <= pi, is the rotation vector of the joint, the
- * same in the axes of both frames. With R <- R exp(e),
+ * The spring has the moment k theta towards the position without rotation, where theta, |theta| <= pi, is the rotation
+ * vector of the joint, the same in the axes of both frames. With R <- R exp(e),
  *
  *     d theta = G e,   G = 1 + [theta] / 2 + c(y) [theta]^2,   y = theta . theta,
  *     c(y) = (1 - (phi/2) cot(phi/2)) / phi^2 with phi^2 = y,  = sum over j >= 1 of 2 zeta(2j) y^(j-1) / (2 pi)^(2j).
  *
- * |y| / (2 pi)^2 <= 1/4, so that the series needs no other form near y = 0. */
+ * |y| / (2 pi)^2 <= 1/4, so that the series converges, and is used near y = 0 as well. */
 #pragma once
 #include "joint.h"
 
@@ -36,8 +36,9 @@ LANE_INLINE spring_curve spring_curve_at(lane y)
     return c;
 }
 
-/* theta of the unit quaternion (x, w) of a spherical joint. With tan(phi/4) = |x| / (1 + |w|) and half that angle once
- * more, atan is its Taylor series on 0 to tan(pi/8); all terms are even in |x|, which therefore needs no root. */
+/* theta of the unit quaternion (x, w) of a spherical joint. With tan(phi/4) = |x| / (1 + |w|) and the half-angle
+ * formula applied once more, atan is its Taylor series on 0 to tan(pi/8); all terms are even in |x|, which therefore
+ * needs no root. */
 LANE_INLINE vec3 joint_rotation_vector(const lane *q)
 {
     enum { TERMS = 22 };
@@ -76,7 +77,7 @@ LANE_INLINE vec3 spring_turn(vec3 theta, lane c, vec3 v)
     return add_scaled(add(v, times(0.5, cross(theta, v))), cross_twice(theta, v), c);
 }
 
-/* k G w, the time derivative of the moment. */
+/* k G w, the time derivative of the spring's moment. */
 LANE_INLINE vec3 free_spring_rate(const dyn_body *b, const lane *q, const lane *qd)
 {
     const vec3 theta = joint_rotation_vector(q + b->joint.q);
@@ -84,7 +85,8 @@ LANE_INLINE vec3 free_spring_rate(const dyn_body *b, const lane *q, const lane *
     return times(b->joint.spring.stiffness, spring_turn(theta, c, joint_angular(b, qd)));
 }
 
-/* The change of G v with theta by d: [d] v / 2 + 2 c' (theta . d) [theta]^2 v + c ([d][theta] + [theta][d]) v. */
+/* The change of G v where theta changes by d, at constant v: [d] v / 2 + 2 c' (theta . d) [theta]^2 v + c ([d][theta] +
+ * [theta][d]) v. */
 LANE_INLINE vec3 spring_turn_change(vec3 theta, spring_curve c, vec3 d, vec3 v)
 {
     const vec3 mixed = add(cross(d, cross(theta, v)), cross(theta, cross(d, v)));
@@ -126,9 +128,8 @@ static inline void free_add_stiffness_rate(const dyn_body *b, size_t nv, const l
     }
 }
 
-/* Adds the second derivatives of u . k theta with the multipliers u: entry (j, k) is the change of u . k G e_j along
- * e_k.
- */
+/* Adds the second derivatives of u . k theta, where u are the multipliers: entry (j, k) is the change of u . k G e_j
+ * along e_k. */
 static inline void free_add_spring_curvature(const dyn_body *b, size_t nv, const lane *q, const lane *multipliers,
                                              lane *q_q)
 {

@@ -86,9 +86,9 @@ LANE_INLINE link_transform free_transform_of(const dyn_body *b, const joint_tran
     default: F(link_transform_of(body, XJ, DYN_REVOLUTE, DYN_TURN_ZX), __VA_ARGS__); break;                            \
     }
 
-/* In code for plain runs (dyn_run), the functions assume_... tell the compiler which properties every body has, so that
- * the compiler omits the tests. `plain` is a constant of the inlined code: true if the run is plain. assume_revolute
- * states the properties that joint transforms use. */
+/* In code for plain runs (dyn_run), the functions assume_... tell the compiler the properties that every body has, so
+ * that it omits the tests of these. `plain` is a constant of the inlined code: true if the run is plain.
+ * assume_revolute states the properties that joint transforms use. */
 #define KNOWN(fact)                                                                                                    \
     if (plain && !(fact)) __builtin_unreachable();
 LANE_INLINE void assume_revolute(const dyn_body *b, const bool plain){
@@ -115,8 +115,8 @@ LANE_INLINE void assume_serial_body(const dyn_body *b, size_t i, const bool plai
 
 /* A pivot is the inertia about or along a joint's axis that remains when all joints further out move freely. If the
  * exact value is zero, rounding leaves up to 4000 eps of the original inertia, of either sign; rarely more, if another
- * pivot is nearly zero too. A pivot up to PIVOT_TOLERANCE times that inertia counts as zero. `linear`: motion along the
- * axis, not about it. */
+ * pivot is nearly zero too. A pivot up to PIVOT_TOLERANCE times the original inertia counts as zero. `linear`: motion
+ * along the axis, not about it. */
 #define PIVOT_TOLERANCE 0x1p-40
 LANE_INLINE double pivot_floor(const dyn_body *b, bool linear)
 {

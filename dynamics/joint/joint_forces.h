@@ -5,8 +5,8 @@
 #pragma once
 #include "joint.h"
 
-/* Coulomb magnitude for the direction of motion, and what Stribeck's curve adds to it at the rate sd:
- * (breakaway - coulomb) exp(-(sd / stribeck_velocity)^2). */
+/* coulomb_magnitude is the magnitude for the direction of motion, stribeck_excess what Stribeck's curve adds to it at
+ * the rate sd: (breakaway - coulomb) exp(-(sd / stribeck_velocity)^2). */
 LANE_INLINE lane coulomb_magnitude(const dyn_friction *f, lane sd)
 {
     return lane_select(lane_less(sd, lane_of(0)), lane_of(f->negative), lane_of(f->positive));
@@ -21,14 +21,14 @@ LANE_INLINE lane stribeck_excess(const dyn_friction *f, lane sd)
 {
     return stribeck_excess_of(f, sd, sd);
 }
-/* Friction effort at a sense of motion: viscous sd + magnitude(sd) sense */
+/* Friction effort for a given sense of motion (friction_sense): viscous sd + magnitude(sd) sense */
 LANE_INLINE lane friction_effort_of(const dyn_friction *f, lane sd, lane sense)
 {
     lane magnitude = coulomb_magnitude(f, sense);
     if (f->stribeck_velocity > 0) magnitude += stribeck_excess_of(f, sd, sense);
     return add_mul(magnitude * sense, f->viscous, sd);
 }
-/* Friction effort: viscous sd + magnitude(sd) sense(sd) */
+/* Friction effort at the rate sd: viscous sd + magnitude(sd) sense(sd) */
 LANE_INLINE lane friction_effort(const dyn_friction *f, lane sd)
 {
     return friction_effort_of(f, sd, f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd));
@@ -37,7 +37,7 @@ LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
 {
     return friction_effort(&b->joint.friction, sd);
 }
-/* Spring effort of a joint with x = s - rest: stiffness x + damping sd and the higher powers of dyn_spring */
+/* Spring effort of a joint at x = s - rest: stiffness x + damping sd, and the terms with higher powers of dyn_spring */
 LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
 {
     const dyn_spring *k = &b->joint.spring;
@@ -46,8 +46,8 @@ LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
     const lane of_spring = x * x * add_mul(lane_of(k->stiffness2), k->stiffness3, x);
     return linear + of_spring + sd * sd * add_mul(k->damping2 * lane_sign(sd), k->damping3, sd);
 }
-/* Derivatives of the spring effort by s and by sd, and those of both derivatives by the same argument. The derivative
- * of sign(sd) is taken as zero, like that of friction. */
+/* Derivatives of the spring effort with respect to s and to sd, and the derivative of each of these with respect to the
+ * same argument. The derivative of sign(sd) is taken as zero, like that of friction. */
 typedef struct spring_slopes {
     lane by_s, by_sd;
 } spring_slopes;
@@ -68,8 +68,8 @@ LANE_INLINE spring_slopes joint_spring_curvatures(const dyn_body *b, const lane 
     return (spring_slopes){add_mul(lane_of(2 * k->stiffness2), 6 * k->stiffness3, x),
                            add_mul(2 * k->damping2 * lane_sign(v), 6 * k->damping3, v)};
 }
-/* Adds the second derivatives of u . spring effort with the multipliers u, which polynomials alone have, to nv x nv
- * matrices. NULL: not wanted. */
+/* Adds the second derivatives of u . (spring effort), where u are the multipliers, to matrices nv x nv. They are
+ * nonzero for springs with coefficients of higher powers. NULL: not wanted. */
 static inline void springs_add_curvatures(const dyn_scene *scene, const lane *q, const lane *qd,
                                           const lane *multipliers, lane *q_q, lane *qd_qd)
 {
@@ -94,8 +94,8 @@ LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q,
         effort += joint_spring(b, joint_position(b, q), joint_rate(b, qd));
     return effort;
 }
-/* The sense of the motion with its derivatives by sd: sign(sd), whose derivatives are taken as zero, or t = tanh(sd /
- * v), with t' = (1 - t^2) / v and t'' = -2 t t' / v. */
+/* The sense of the motion as a function of sd with its derivatives: sign(sd), whose derivatives are taken as zero, or t
+ * = tanh(sd / v), with t' = (1 - t^2) / v and t'' = -2 t t' / v. */
 typedef struct friction_sense {
     lane value, slope, curvature;
 } friction_sense;

@@ -9,13 +9,14 @@
  * The friction of the motors of coupled transmissions (drive_forces.h), which does not depend on the load, is part of
  * f, and then f depends on the rates of several coordinates.
  *
- * With a = 1 + g sign(T) a derivative of tau is a dT, plus f' + g' |T| by the coordinate's own velocity. |T| has a kink
- * at T = 0: its derivative is that of the side of T, and 0 at T = 0. */
+ * With the load factor a = 1 + g sign(T), a derivative of tau is a dT; the derivative with respect to the coordinate's
+ * own velocity has f' + g' |T| in addition, where ' is the derivative with respect to this velocity. |T| has a kink at
+ * T = 0: its derivative is taken as sign(T), with 0 at T = 0. */
 #pragma once
 #include "drive_forces.h"
 
-/* Friction of one coordinate at a velocity, value + factor |T|, with derivatives by it. `value` includes the friction
- * of drives, its derivatives do not. */
+/* Friction of one coordinate at a velocity, value + factor |T|, with its first and second derivatives with respect to
+ * the coordinate's own velocity. `value` includes the friction of drives, its derivatives do not. */
 typedef struct load_friction {
     lane value, slope, curvature;
     lane factor, factor_slope, factor_curvature;
@@ -27,7 +28,7 @@ LANE_INLINE bool scene_has_load(const dyn_scene *scene)
     return scene->model->has_load && (scene->terms & DYN_FRICTION);
 }
 
-/* The scene that gives T. */
+/* Returns the scene without friction, in which efforts are T. */
 LANE_INLINE dyn_scene scene_without_friction(const dyn_scene *scene)
 {
     dyn_scene rigid = *scene;
@@ -35,14 +36,15 @@ LANE_INLINE dyn_scene scene_without_friction(const dyn_scene *scene)
     return rigid;
 }
 
-/* Adds the friction of a joint or motor at its rate r qd. The effort is r times that at the joint, and so is |T|:
- * r (load |T / r| sense(r qd)). `side`: as of load_friction_set_sides. */
+/* Adds the friction of a joint or motor at its rate r qd. The effort at the coordinate is r times the effort at the
+ * joint, and T is r times the load of the joint: r (load |T / r| sense(r qd)). `side`: as in
+ * load_friction_set_sides. */
 LANE_INLINE void load_friction_add(const dyn_body *b, const lane *qd, const lane *side, load_friction *to)
 {
     const double   r = b->joint.ratio, size = r < 0 ? -r : r, load = b->joint.friction.load;
     const bool     smooth = b->joint.friction.coulomb_velocity > 0;
     const lane     rate = joint_rate(b, qd), way = side && !smooth ? (r < 0 ? -1.0 : 1.0) * side[b->joint.v] : rate;
-    const lane     sharp = lane_sign(way); /* that of sense_of: GCC 12 cannot compile its comparison in two lanes */
+    const lane     sharp = lane_sign(way); /* as in sense_of, whose comparison GCC 12 cannot compile in two lanes */
     friction_sense sense = sense_of(&b->joint.friction, way);
     if (!smooth) sense.value = sharp;
     to->value += coordinate_effort(b, friction_effort_of(&b->joint.friction, rate, sense.value));
@@ -73,7 +75,7 @@ static inline void load_friction_set(const dyn_model *m, const lane *qd, load_fr
     load_friction_set_sides(m, qd, NULL, of);
 }
 
-/* d tau / d T = a */
+/* a, the load factor d tau / d T */
 LANE_INLINE lane load_factor(const load_friction *f, lane T)
 {
     return add_mul(1.0, f->factor, lane_sign(T));
@@ -89,8 +91,8 @@ LANE_INLINE lane load_transmitted(const load_friction *f, lane tau)
     const lane net = tau - f->value;
     return net / load_factor(f, net);
 }
-/* The derivative of the friction of joint and motor by the coordinate's own velocity at constant T, and the derivative
- * of that. */
+/* The derivative of the friction of joint and motor with respect to the coordinate's own velocity at constant T, and
+ * the derivative of this slope. */
 LANE_INLINE lane load_slope(const load_friction *f, lane T)
 {
     return add_mul(f->slope, f->factor_slope, lane_abs(T));
@@ -99,7 +101,7 @@ LANE_INLINE lane load_curvature(const load_friction *f, lane T)
 {
     return add_mul(f->curvature, f->factor_curvature, lane_abs(T));
 }
-/* Time derivatives of a, and of the slope: T_dot and qdd are those of T and qd. */
+/* Time derivatives of the load factor a, and of the slope; T_dot and qdd are the time derivatives of T and qd. */
 LANE_INLINE lane load_factor_rate(const load_friction *f, lane T, lane qdd)
 {
     return f->factor_slope * qdd * lane_sign(T);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Most evaluations of the loops along the path from home. The paths of mechanisms that close take up to some hundred,
- * however many loops they have; where a path circles a singular position, it would go on without an end. */
+ * however many loops they have; a path that circles a singular position would never end. */
 enum { MOST_EVALUATIONS = 1000 };
 
 static void put_lanes(const dyn_loop_workspace *c, const double *from, size_t n, const int *which, double *lanes)
@@ -45,7 +45,7 @@ static size_t choose_coordinates(const dyn_loops *l, bool all, int *chosen)
     return n;
 }
 
-/* The failure of Newton steps that left the loops open. */
+/* Returns the status for Newton steps that left the loops open. */
 static dyn_loop_failure failure_of(const dyn_closure_solver *closure)
 {
     return (dyn_loop_failure){.status      = closure->stopped[0] ? DYN_LOOPS_STOPPED : DYN_LOOPS_OPEN,

@@ -51,10 +51,10 @@ static bool take_factors(dyn_memory memory, dyn_closure_solver *c)
     const size_t W = c->W, inverse = l->inverse_entries * W, unknowns = c->equations.unknowns * W, n = l->n * W;
     const size_t work =
         greater(dyn_closure_factor_work(l->most_m, l->most_n), dyn_closure_change_work(l->most_m, l->most_n));
-    const size_t rows = greater(l->most_columns, greater(l->most_m, l->most_n)); /* rows of the factors of a product */
-    bool         room = true;
-    c->inverse        = dyn_take_zeroed(memory, inverse, &room);
-    c->next_inverse   = dyn_take_zeroed(memory, inverse, &room);
+    const size_t rows    = greater(l->most_columns, greater(l->most_m, l->most_n)); /* most rows of a factor */
+    bool         room    = true;
+    c->inverse           = dyn_take_zeroed(memory, inverse, &room);
+    c->next_inverse      = dyn_take_zeroed(memory, inverse, &room);
     c->reference_inverse = dyn_take_zeroed(memory, inverse, &room);
     c->scale             = dyn_take_zeroed(memory, unknowns, &room);
     c->next_scale        = dyn_take_zeroed(memory, unknowns, &room);
@@ -99,7 +99,7 @@ static void get(const dyn_closure_solver *c, const double *lanes, size_t n, size
         to[i] = lanes[i * c->W + lane];
 }
 
-/* The number of columns of pair k, and the places of its Jacobian and of row r of the loop error. */
+/* The number of columns of pair k, and the start of its Jacobian; the start of row r of the loop error's Jacobian. */
 static size_t count_pair_columns(const dyn_closure_solver *c, size_t k)
 {
     return c->layout.columns[k].n;
@@ -135,8 +135,8 @@ static void add_universal_row(const dyn_closure_solver *c, size_t k, const doubl
     }
 }
 
-/* Finds the rows of the loop error's Jacobian, or of its rate, from those of all pairs that the closure kernel
- * computes. */
+/* Combines the rows of the Jacobian of the loop error, or of its rate, from the Jacobians of all pairs that the closure
+ * kernel has computed. */
 static void find_rows(const dyn_closure_solver *c, const double *raw, double *rows)
 {
     const dyn_closure_rows io = {.n = c->equations.rows, .row = c->layout.row, .jacobian = raw, .rows = rows};
@@ -248,7 +248,8 @@ static void correct_frame_rows(const dyn_closure_solver *c, size_t lane)
         }
 }
 
-/* Corrects the rows of lanes with open loops, which exist only along the path of a guess. */
+/* Replaces the rows of lanes whose loops are open by the exact derivatives. Loops are open only along the path of a
+ * guess. */
 static void correct_open_loops(dyn_closure_solver *c)
 {
     for (size_t lane = 0; lane < c->live; lane++) {

@@ -1,13 +1,14 @@
 /* closure.h - solves the closure equations of a mechanism: finds coordinates of the tree for which the loops are closed
  * and, if given, a platform frame has a goal pose. W states side by side, in lanes that do not influence each other.
  *
- * Newton's method: let r be the loop error and J_u = dr/dq_u its Jacobian by the unknown coordinates. A step dq_u is
- * the least-squares solution of J_u dq_u = -r, of least norm where J_u is rank-deficient. It is halved until |r|
- * decreases. Once the loops are closed, steps continue while they reduce |r| much, down to rounding. Columns of J_u are
- * scaled to length one, so that the rank does not depend on the units of coordinates.
+ * Newton's method: let r be the loop error and J_u = dr/dq_u its Jacobian with respect to the unknown coordinates. A
+ * step dq_u is the least-squares solution of J_u dq_u = -r, of least norm where J_u is rank-deficient. It is halved
+ * until |r| decreases. Once the loops are closed, steps continue while they reduce |r| much, down to rounding. Columns
+ * of J_u are scaled to length one, so that the rank does not depend on the units of coordinates.
  *
  * J_u is solved component by component (closure_layout.h), all lanes at once by Householder reflections
- * (dynamics/closure_kernels.h). LAPACK decomposes a component in a lane in which these cannot show its full rank. */
+ * (dynamics/closure_kernels.h). If the reflections cannot show that a component has full rank in a lane, LAPACK
+ * decomposes it there. */
 #pragma once
 #include "closure_layout.h"
 #include "dynamics/memory/memory.h"
@@ -39,34 +40,34 @@ typedef struct dyn_closure_solver {
     double *accepted_q, *step;  /* tree nq: the last accepted position; nv: the step from it */
     double *error;              /* rows: the loop error, less `remaining` */
     double *error_norm;         /* 1: Euclidean norm of the loop error */
-    double *correction;         /* nv: Newton steps of all lanes, of which some are taken */
+    double *correction;         /* nv: Newton steps of all lanes; only lanes that need a step take theirs */
     double *gathered, *product; /* scratch of matrices with most_columns columns */
     double *work;               /* scratch of the kernels */
-    /* Results of factorizations, component after component: pseudoinverses of J_u, lengths of its columns, and for each
-     * component the least pivot and the norm (dyn_closure_factor). */
+    /* Results of dyn_closure_factor, component after component: pseudoinverses of J_u, lengths of its columns, and for
+     * each component the least pivot and the norm. */
     double *inverse, *scale, *pivot, *norm;
-    double *next_inverse, *next_scale;           /* results of lanes that go on, while the other lanes keep theirs */
+    double *next_inverse, *next_scale;           /* new results, until lanes take them over */
     double *reference_inverse, *reference_scale; /* at the model's reference */
-    double *reference_q;                         /* tree nq, one state: the reference of these */
+    double *reference_q;                         /* tree nq, one state: the position of reference_inverse */
     double *guess_error;                         /* rows: loop error of the guess from which a path starts */
     /* Arrays for one component of one state; matrices are column-major as in LAPACK. */
     double *A, *B, *dense_work, *column_norm;
     int    *pivots;
     double *step_limit;                                    /* [unknowns] */
-    bool    evaluated;                                     /* true: poses and J are those of the present position */
+    bool    evaluated;                                     /* true: poses and J are those of c->q */
     bool    has_reference, reference_factored;             /* true: reference_inverse and reference_scale are those at
                                                               reference_q; J_u has full rank there */
     size_t rank[DYN_MAX_LANES], worst_pair[DYN_MAX_LANES]; /* rank of J_u; the pair with the largest loop error */
     bool   finite[DYN_MAX_LANES];                          /* the pseudoinverse is finite */
     double worst_error[DYN_MAX_LANES];                     /* norm of the loop error of the worst pair */
-    double reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or the place of a singular position */
+    double reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or where it met a singular position */
     bool   stopped[DYN_MAX_LANES]; /* the deadline ended the search in the lane */
 } dyn_closure_solver;
 
 /* Takes the arrays from `memory`. The caller sets the fields up to the deadline. Returns false if memory is refused. */
 bool dyn_closure_open(dyn_memory memory, dyn_closure_solver *c);
 
-/* True if the work may go on. The loops of small mechanisms take microseconds, and do not ask. */
+/* True if the work may go on. Loops of small mechanisms take microseconds, so the deadline is not asked for them. */
 static inline bool dyn_closure_may_continue(const dyn_closure_solver *c)
 {
     enum { ASKS = 32 /* unknowns */ };

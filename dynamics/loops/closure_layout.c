@@ -2,7 +2,8 @@
 #include "closure_layout.h"
 #include <string.h>
 
-/* The layout while it is made. Pairs and unknowns are nodes of a graph: pairs first. */
+/* The layout under construction. Pairs and unknowns are the nodes of a graph, pairs first; linked nodes are in one
+ * component. */
 typedef struct laying {
     dyn_memory                   memory;
     const dyn_closure_equations *equations;
@@ -13,11 +14,11 @@ typedef struct laying {
     int                         *velocity;
     dyn_closure_row             *row;
     dyn_closure_component       *component;
-    size_t                      *link;     /* [n_pairs + unknowns] a node of the same component, in the end the least */
-    int                         *unknown;  /* [nv] by tree velocity: index among the unknowns, -1: known */
-    bool                        *moves;    /* [nv] scratch */
-    size_t                      *actuated; /* [nv], and */
-    int                         *actuated_velocity; /* [nv]: scratch, the actuated velocities of one component */
+    size_t *link;     /* [n_pairs + unknowns] another node of the same component; at the end the one of least index */
+    int    *unknown;  /* [nv] by tree velocity: index among the unknowns, -1: known */
+    bool   *moves;    /* [nv] scratch */
+    size_t *actuated; /* [nv], and */
+    int    *actuated_velocity; /* [nv]: scratch, indices of the actuated velocities of one component */
 } laying;
 
 /* --- columns ----------------------------------------------------------------------------------------------------- */
@@ -76,8 +77,8 @@ static bool list_pair_columns(const laying *l, size_t k)
     return true;
 }
 
-/* Sets the rows of pair k from entry `place` on. The origin's error of a platform frame is in units of the model's
- * length. Returns the index after its last entry. */
+/* Sets the rows of pair k, whose entries begin at index `place`. The origin's error of a platform frame is in units of
+ * the model's length. Returns the index after its last entry. */
 static size_t set_pair_rows(const laying *l, size_t k, size_t place)
 {
     const dyn_loops *loops = l->equations->mechanism.loops;
@@ -119,7 +120,7 @@ static bool set_columns(laying *l)
 
 /* --- components -------------------------------------------------------------------------------------------------- */
 
-/* The least node of the component of a node. */
+/* Returns the node of least index in the component of a node. */
 static size_t root_of(size_t *link, size_t node)
 {
     while (link[node] != node)
@@ -158,7 +159,8 @@ static bool join_nodes(laying *l)
     return true;
 }
 
-/* Sets the entries of the tree velocities `velocity` in the rows of a component. Returns false if memory is refused. */
+/* Sets where the entries of the velocities `velocity` of the tree are, in the rows of a component. Returns false if
+ * memory is refused. */
 static bool set_entries(const laying *l, const dyn_closure_component *c, const size_t *pairs, size_t n,
                         const int *velocity, dyn_closure_block *block)
 {
@@ -173,7 +175,7 @@ static bool set_entries(const laying *l, const dyn_closure_component *c, const s
     return true;
 }
 
-/* The indices of a component while it is made. */
+/* The indices of a component under construction. */
 typedef struct listing {
     size_t *row, *pair; /* [m] rows, and the pair of each */
     size_t *unknown;    /* [n] */
@@ -190,7 +192,7 @@ static bool open_listing(const laying *l, const dyn_closure_component *c, listin
     return t->row && t->pair && t->unknown && t->velocity;
 }
 
-/* Lists the rows, unknowns and actuated velocities of the component with the least node `root`. */
+/* Lists the rows, unknowns and actuated velocities of the component whose node of least index is `root`. */
 static void list_component(const laying *l, size_t root, listing *t)
 {
     const dyn_closure_equations *equations = l->equations;
@@ -216,7 +218,7 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Makes the component with the least node `root`, whose numbers of rows and unknowns are known. */
+/* Makes the component whose node of least index is `root`; its numbers of rows and unknowns are known. */
 static bool set_component(const laying *l, size_t root, dyn_closure_component *c)
 {
     dyn_closure_layout *layout = l->layout;
@@ -237,7 +239,8 @@ static bool set_component(const laying *l, size_t root, dyn_closure_component *c
     return true;
 }
 
-/* Counts the rows and unknowns of the components. `index` becomes the component of each least node. */
+/* Counts the rows and unknowns of each component. For its node of least index, `index` becomes the number of the
+ * component. */
 static void count_component(laying *l, size_t *index)
 {
     const dyn_closure_equations *equations = l->equations;

@@ -21,21 +21,22 @@ typedef struct dyn_closure_equations {
 /* Rows and unknowns that are solved together. A component of a pair that moves no unknown has no unknowns; one of an
  * unknown that moves no pair has no rows. */
 typedef struct dyn_closure_component {
-    dyn_closure_block block;    /* the entries of the unknowns: m rows, n unknowns */
-    const size_t     *row;      /* [m] indices of its rows, rising */
-    const size_t     *unknown;  /* [n] indices among the unknowns, rising */
-    const size_t     *actuated; /* [n_actuated] indices of the mechanism's velocities that its rows have beside them */
-    dyn_closure_block known;    /* the entries of these: m rows, n_actuated columns */
-    size_t            inverse, scale; /* sums of n m and of n of the components before: places of their results */
+    dyn_closure_block block;   /* the entries of the unknowns: m rows, n unknowns */
+    const size_t     *row;     /* [m] indices of its rows, rising */
+    const size_t     *unknown; /* [n] indices among the unknowns, rising */
+    const size_t
+        *actuated; /* [n_actuated] indices of the mechanism's velocities that move the rows besides the unknowns */
+    dyn_closure_block known;          /* the entries of these velocities: m rows, n_actuated columns */
+    size_t            inverse, scale; /* where its results begin: sums of n m and of n of the components before */
 } dyn_closure_component;
 
 typedef struct dyn_closure_layout {
-    const dyn_pair_columns      *columns;  /* [n_pairs] */
-    const size_t                *first;    /* [n_pairs + 1] index of the first row of each pair; the number of rows */
-    const int                   *velocity; /* by column of a pair, from its `first` on: index of the tree velocity */
-    const dyn_closure_row       *row;      /* [rows] */
-    size_t                       pair_entries, entries; /* numbers of the Jacobians of all pairs, and of the rows */
-    const dyn_closure_component *component;             /* [n] */
+    const dyn_pair_columns *columns;        /* [n_pairs] */
+    const size_t           *first;          /* [n_pairs + 1] index of the first row of each pair; the number of rows */
+    const int              *velocity;       /* tree velocity of each column; those of a pair begin at its `first` */
+    const dyn_closure_row  *row;            /* [rows] */
+    size_t pair_entries, entries;           /* numbers of entries of the Jacobians of all pairs, and of the rows */
+    const dyn_closure_component *component; /* [n] */
     size_t                       n, inverse_entries, most_m, most_n, most_actuated, most_columns;
 } dyn_closure_layout;
 

@@ -6,18 +6,18 @@
 
 enum { MOST_STEPS = 200 };
 #define SHORTEST  0x1p-30 /* smallest part of a Newton step */
-#define BETTER    0.25    /* a closed state is improved while each step reduces the error norm to less than this part */
-#define NEAR      1e-4    /* a pseudoinverse serves again this near to where it was found, in units of step_limit */
-#define PRECISION 1e-16   /* a step ends the search if its error would be this, in units of step_limit */
+#define BETTER    0.25    /* a closed state is improved while each step reduces the error norm to this fraction */
+#define NEAR      1e-4    /* a pseudoinverse is used again this near to where it was found, in units of step_limit */
+#define PRECISION 1e-16   /* the search ends at a step whose expected error is this, in units of step_limit */
 #define ROUNDED   1e-14   /* an error norm of this size may be rounding errors */
-#define ROUNDING  0x1p-50 /* a step this short is a rounding error */
+#define ROUNDING  0x1p-50 /* a step this short is only a rounding error */
 
 typedef struct search {
-    double part;     /* fraction of the Newton step tried */
-    double size;     /* the Newton step: its largest entry in units of step_limit */
-    double distance; /* sum of the steps since the pseudoinverse was found */
+    double part;     /* fraction of the Newton step that is tried */
+    double size;     /* largest entry of the Newton step, in units of step_limit */
+    double distance; /* sum of the steps since the pseudoinverse was computed */
     bool   started, running;
-    bool   steps, refactors; /* the lane takes its next step; with a new pseudoinverse */
+    bool   steps, refactors; /* the lane takes its next step; it needs a new pseudoinverse */
 } search;
 
 static void copy_lane(const dyn_closure_solver *c, const double *from, size_t lane, double *to)
@@ -58,8 +58,8 @@ static bool set_step(dyn_closure_solver *c, size_t lane, search *s)
     return c->finite[lane] && isfinite(longest);
 }
 
-/* Goes back by a part of the step that did not reduce the error. A step with an old pseudoinverse is tried again with a
- * new one. */
+/* Returns to the accepted position and shortens the step, which did not reduce the error. If the step came from an old
+ * pseudoinverse, computes a new one instead. */
 static void retry_shorter(dyn_closure_solver *c, size_t lane, search *s)
 {
     const double before = c->error_norm[lane];
@@ -73,8 +73,8 @@ static void retry_shorter(dyn_closure_solver *c, size_t lane, search *s)
     move_lane(c, lane, s->running ? s->part : 0);
 }
 
-/* Accepts the position of a lane, or goes back. An error is the product of the step and of the distance at which the
- * pseudoinverse was found, as far as the equations are smooth. */
+/* Accepts the position of a lane, or goes back. Where the equations are smooth, the error after a step is about the
+ * product of the step and of the distance from where the pseudoinverse was computed. */
 static void judge_step(dyn_closure_solver *c, size_t lane, search *s)
 {
     const double open = dyn_closure_find_error(c, lane), before = c->error_norm[lane];

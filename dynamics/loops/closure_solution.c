@@ -61,7 +61,8 @@ void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, dyn_closure_cha
     }
 }
 
-/* Copies the results of a factorization in one lane from c->next_inverse and c->next_scale. */
+/* Copies the results of a factorization in one lane from c->next_inverse and c->next_scale to c->inverse and
+ * c->scale. */
 static void take_lane(const dyn_closure_solver *c, size_t lane)
 {
     for (size_t i = 0; i < c->layout.inverse_entries; i++)

@@ -19,13 +19,13 @@ enum { MAX_CORRECTIONS = 8 };
 typedef struct lane_progress {
     double s, step;     /* the last accepted point; the trial step from it */
     double last_step;   /* the accepted step that ended at s */
-    double next;        /* length of the step after the present one */
+    double next;        /* length of the step after the present one, as planned */
     double first, last; /* sizes of the first and the latest correction of the present step */
     double contraction; /* the largest ratio of successive corrections in the present step */
     int    corrections;
     bool   started, running;
     bool   converged; /* the corrections of the present step have converged */
-    bool   accepted;  /* the next step needs the pseudoinverse at the present position, where it starts */
+    bool   accepted;  /* the next step starts at the present position and needs the pseudoinverse there */
 } lane_progress;
 
 /* Returns the largest entry of the correction K (r - remaining) of a lane in units of step_limit, with r the loop error
@@ -74,7 +74,7 @@ static void set_trial_point(dyn_closure_solver *c, const dyn_continuation_path *
     c->evaluated = false;
     copy_lane(c, c->accepted_q, lane, c->q);
     if (f->s + f->step >= 1) f->step = 1 - f->s;
-    if (!(f->s + f->step > f->s)) { /* the path is so long that s + step rounds to s */
+    if (!(f->s + f->step > f->s)) { /* s + step rounds to s, so long is the path */
         stop(c, lane, f);
         return;
     }
@@ -83,8 +83,8 @@ static void set_trial_point(dyn_closure_solver *c, const dyn_continuation_path *
     f->contraction = 0;
 }
 
-/* True if a trial step is too short to go on. Towards a singular position, steps become short and move the unknowns
- * less and less. Near a singular position that the path misses, short steps still move the unknowns far. */
+/* True if a trial step is too short to go on. Near a singular position on the path, short steps move the unknowns less
+ * and less. Near a singular position beside the path, short steps still move the unknowns far. */
 static bool is_too_short(const dyn_continuation_path *path, size_t lane, double step, const lane_progress *f)
 {
     double length = step * path->length[lane];
@@ -102,15 +102,16 @@ static void try_step(dyn_closure_solver *c, const dyn_continuation_path *path, s
         set_trial_point(c, path, lane, f);
 }
 
-/* Returns the next trial step: 0.6 of the step that would just meet the limits of change and contraction if both grow
- * linearly with it. */
+/* Returns the next trial step: 0.6 of the step at which the change of the Jacobian, or the contraction, would reach its
+ * limit if it grew linearly with the step. */
 static double next_step(const dyn_continuation_path *path, size_t lane, const lane_progress *f, double change)
 {
     double factor = fmin(0.6 * MAX_CHANGE / fmax(change, 1e-3), 0.6 * MAX_CONTRACTION / fmax(f->contraction, 1e-3));
     return fmin(f->step * fmin(fmax(factor, 0.5), 2), MAX_STEP / path->length[lane]);
 }
 
-/* Corrects a lane that has started, unless its corrections converge too slowly: then halves its step. */
+/* Applies a correction in a lane whose step is under way. If the corrections converge too slowly, halves the step
+ * instead. */
 static void correct_lane(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, lane_progress *f)
 {
     const double size = measure_correction(c, lane);
@@ -205,7 +206,7 @@ static void start_at_reference(dyn_closure_solver *c, const dyn_continuation_pat
 
 /* --- the path ---------------------------------------------------------------------------------------------------- */
 
-/* True if a lane takes corrections. */
+/* True if the lane takes corrections. */
 static bool is_correcting(const lane_progress *f)
 {
     return f->running && !f->converged && !f->accepted;
@@ -227,8 +228,8 @@ static bool is_at_end(const lane_progress *f)
     return f->converged && f->step >= 1 - f->s;
 }
 
-/* Ends the paths that have arrived at their end: the Jacobian has changed little, by the first bound of its change.
- * Returns true if converged lanes are left. */
+/* Ends the paths whose corrections have converged at the end of the path, if the Jacobian has changed little by the
+ * first bound of its change, |M|. Returns true if other converged lanes are left. */
 static bool arrive(dyn_closure_solver *c, const dyn_closure_changes *change, lane_progress *f)
 {
     bool left = false;

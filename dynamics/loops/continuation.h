@@ -4,7 +4,7 @@
  *
  *     r(x, s) = remaining(s)
  *
- * through the state's own position at s = 0, so that the mechanism keeps its assembly mode.
+ * through the position of the state at s = 0, so that the mechanism keeps its assembly mode.
  *
  * Step control follows Deuflhard 2011, 5.1. Let K be the pseudoinverse of J = dr/dx at the last accepted point.
  * Simplified Newton corrections x -= K (r - remaining) lead to the next point. A step is accepted only if
@@ -12,7 +12,7 @@
  *     each correction is at most 1/4 of the one before, and   |M^4|^(1/4) <= 1/2,   M = K J(new) - 1   (Frobenius).
  *
  * The second condition bounds the spectral radius of M, and with it the contraction of simplified Newton steps. Then no
- * other solution is as near, and J keeps its rank on the way: neither another branch nor a singular position lies
+ * other solution is nearer, and J keeps its rank along the step: neither another branch nor a singular position lies
  * between the two points. The fourth power is used because M is nearly of rank one close to a singular position, where
  * the norm of M itself depends on the units of the unknowns.
  *

@@ -7,8 +7,8 @@
  * coordinate's column of the Jacobian. */
 #define SINGULAR 1e-6
 
-/* An entry of K J_a is rounding error below this part of the product of the largest entries of K's row and J_a's
- * column. */
+/* An entry of K J_a is a rounding error if it is below this fraction of the product of the largest entries of K's row
+ * and J_a's column. */
 #define ROUNDING 1e-13
 
 /* Copies the entries of a block of J to a matrix, m x n. */
@@ -63,7 +63,7 @@ static void clear_rounding(const dyn_loop_workspace *c, const dyn_closure_compon
     }
 }
 
-/* The loop that has a row of J; the number of loops for the platform's rows. */
+/* Returns the loop that has row r of J; for the platform's rows the number of loops. */
 static size_t loop_of_row(const dyn_loops *l, size_t row)
 {
     size_t k = 0;
@@ -72,8 +72,9 @@ static size_t loop_of_row(const dyn_loops *l, size_t row)
     return k;
 }
 
-/* Compares J G = J_a - J_p K J_a (c->known) of component i with J_a, whose largest entries c->vector[0] has: adds them
- * to those of all components, in c->vector[1] and [2], and the loops of the largest entries of J G to [3]. */
+/* Compares the rows of J G = J_a - J_p K J_a that belong to component i with those of J_a, whose largest entries are in
+ * c->vector[0]. Updates the largest entries over all components in c->vector[1] and [2], and the loops of the largest
+ * entries of J G in [3]. */
 static void compare_columns(const dyn_loop_workspace *c, const dyn_closure_component *component)
 {
     const size_t W = c->W, n = component->known.n;
@@ -91,7 +92,7 @@ static void compare_columns(const dyn_loop_workspace *c, const dyn_closure_compo
     }
 }
 
-/* Finds the entries of G of a component, -K J_a, and compares J G with J_a. */
+/* Finds the entries of G in the rows of a component, -K J_a, and compares J G with J_a. */
 static void find_component(dyn_loop_workspace *c, const dyn_closure_component *component)
 {
     const size_t  W = c->W, m = component->block.m, n = component->block.n, columns = component->known.n;
@@ -124,8 +125,8 @@ static void find_G(dyn_loop_workspace *c)
         find_component(c, &c->closure.layout.component[i]);
 }
 
-/* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. Otherwise notes a loop
- * that does not as the worst pair. */
+/* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. Otherwise records a loop
+ * that prevents this as the worst pair. */
 static bool is_independent(dyn_loop_workspace *c, size_t lane)
 {
     for (size_t j = lane; j < c->nv * c->W; j += c->W) {
@@ -145,7 +146,8 @@ static dyn_loop_status classify_lane(const dyn_loop_workspace *c, size_t lane)
     return dyn_closure_is_closed(loops, lane) ? DYN_LOOPS_CLOSED : DYN_LOOPS_OPEN;
 }
 
-/* Finds the pseudoinverse K in closed lanes, and changes their status where it shows no closed state. */
+/* Finds the pseudoinverse K in lanes with closed loops. Changes the status of lanes where K shows that the loops do not
+ * determine the passive joints. */
 static void find_inverse(dyn_loop_workspace *c)
 {
     bool closed[DYN_MAX_LANES];

@@ -99,7 +99,7 @@ void dyn_loop_frame_sensitivity(const dyn_scene *scene, void *ws, const dyn_fram
     const tree_frame    t    = lay_out(c);
     const size_t        size = 6 * c->nv * c->W;
     dyn_loop_find_accelerations(c, scene, io->qd, io->qdd);
-    memset(c->lambda, 0, c->nr * c->W * sizeof *c->lambda); /* motion does not depend on constraint forces */
+    memset(c->lambda, 0, c->nr * c->W * sizeof *c->lambda); /* constraint forces have no effect on the motion */
     if (differentiates_motion(io)) dyn_loop_find_directions(c, scene);
     for (size_t i = 0; i < io->n_frames; i++) {
         evaluate_tree(c, scene, io, &io->frames[i], &t);

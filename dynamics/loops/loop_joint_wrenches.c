@@ -3,12 +3,12 @@
  *
  * Each derivative has two parts. The first is that of the tree along its motion, with the loops' wrenches acting on the
  * links, constant in the axes of the links. The second is caused by the change of the loops' wrenches, with lambda and
- * with the geometry of the loops. It equals the result of a tree at rest, without mass, on which only that change acts.
- */
+ * with the geometry of the loops. The second part equals the result of a tree at rest, without mass, on which only that
+ * change acts. */
 #include "loop_workspace.h"
 #include <string.h>
 
-/* Inputs and result of the derivatives with respect to q, qd or qdd. */
+/* Inputs and result of the derivatives with respect to one of q, qd and qdd. */
 typedef struct change {
     const double *forces; /* nvt x nv: derivatives of the tree's tau at constant lambda */
     bool          moves;  /* true for q: the geometry of the loops changes */
@@ -51,8 +51,8 @@ static void add_column(dyn_loop_workspace *c, const dyn_scene *still, const dyn_
             by->to[(i * c->nv + k) * W + lane] += r->room[3][i * W + lane];
 }
 
-/* Applies the chain rule, to = sum_i D_i X_i: D_i are derivatives of the results by q, qd or qdd of the tree, X_i the
- * derivatives of these by a coordinate or rate of the model. */
+/* Applies the chain rule, to = sum_i D_i X_i: D_i are derivatives of the results with respect to q, qd or qdd of the
+ * tree, X_i the derivatives of q, qd or qdd of the tree with respect to a coordinate or rate of the model. */
 static void put_parts(const dyn_loop_workspace *c, size_t rows, const double *const *D, const double *const *X,
                       size_t n, double *to)
 {

@@ -149,7 +149,8 @@ void dyn_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forwa
 
 /* --- terms of the equation of motion ------------------------------------------------------------------------------ */
 
-/* Adds the friction by the load at qdd = 0, for which c->qdd is set, to the friction without load. */
+/* Adds the friction that depends on the load at qdd = 0 to the friction without load. c->qdd holds the tree's
+ * accelerations for qdd = 0. */
 static void add_load_at_rest(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_bias *io)
 {
     double *R = c->vector[0], *tau = c->vector[1];
@@ -232,7 +233,7 @@ void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, siz
     if (io->momentum_matrix) times_G(c, 6, c->jacobian_work[1], io->momentum_matrix);
 }
 
-/* The rows are those of the tree at the motion of all coordinates. */
+/* The rows are those of the tree, whose parameters the mechanism has, at the velocities of all its coordinates. */
 void dyn_loop_energy_regressor(const dyn_scene *scene, void *ws, const dyn_energy_regressor *io, size_t blocks)
 {
     (void)blocks; /* always 1 */
@@ -244,8 +245,8 @@ void dyn_loop_energy_regressor(const dyn_scene *scene, void *ws, const dyn_energ
     c->tree->energy_regressor(scene, c->workspace, &inner, 1);
 }
 
-/* The rate of the momentum matrix is A' G + A G', with the momentum matrix A of the tree. The derivatives by the state
- * are those of trees alone, and must be NULL. */
+/* The rate of the momentum matrix is A' G + A G', with the momentum matrix A of the tree. Only trees have the
+ * derivatives with respect to the state; these outputs must be NULL. */
 void dyn_loop_centroidal(const dyn_scene *scene, void *ws, const dyn_centroidal *io, size_t blocks)
 {
     (void)blocks; /* always 1 */
@@ -425,8 +426,8 @@ void dyn_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *i
 
 /* --- constraints -------------------------------------------------------------------------------------------------- */
 
-/* The factors have their own matrices, `dense`, so that the kernels of the tree serve. The rule for singular mass
- * matrices is that of dyn_loop_mass_matrix. */
+/* The factors have a matrix of their own, `dense`, so that the kernels of the tree can be used. A mass matrix counts as
+ * singular by the rule of dyn_loop_mass_matrix. */
 void dyn_loop_constraint_factor(const dyn_scene *scene, void *ws, const dyn_constraint_factor *io, size_t blocks)
 {
     dyn_loop_workspace *c = ws;

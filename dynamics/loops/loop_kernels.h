@@ -75,8 +75,8 @@ dyn_kernels dyn_loop_kernels(const dyn_kernels *tree);
 dyn_loop_workspace *dyn_loop_workspace_open(dyn_memory memory, const dyn_mechanism *mechanism, const dyn_kernels *tree,
                                             dyn_deadline deadline, size_t n_wrenches, size_t extra);
 
-/* The path along which a block of states is reached; arrays are in lanes. With all fields zero it is the straight line
- * in actuated coordinates from the model's reference. */
+/* The path along which a block of states is reached; arrays are in lanes. With all fields zero the path is the straight
+ * line in actuated coordinates from the model's reference. */
 typedef struct dyn_approach {
     const double *guess; /* [n_passive_q] first guess of the passive coordinates: the path shrinks its loop error to
                             zero; NULL: none */
@@ -87,7 +87,7 @@ typedef struct dyn_approach {
     void (*curve)(const void *arg, size_t lane, double s, double *q);
     const void *arg;
     double      length[DYN_MAX_LANES];
-    size_t      most_evaluations; /* of the loops along the path, see dyn_continuation_path; 0: any number */
+    size_t most_evaluations; /* most evaluations of the loops along the path (dyn_continuation_path); 0: any number */
 } dyn_approach;
 
 /* Closes the loops of a block of states with actuated coordinates q ([nq] in lanes) along the path `from` (NULL: from
@@ -101,9 +101,9 @@ bool dyn_loop_close(dyn_loop_workspace *c, const dyn_scene *scene, const double 
  * compute the same bits again. Returns false if a lane's status is not DYN_LOOPS_CLOSED. */
 bool dyn_loop_restore(dyn_loop_workspace *c, const dyn_scene *scene, const double *tree_q, size_t live);
 
-/* Follows the straight line from the reference towards q in all lanes, as far as steps of 0.003 (rad, or the model's
- * length) succeed, which stops clear of singular positions. Replaces q by the actuated coordinates that were reached.
- * Returns false if a lane's status is not DYN_LOOPS_CLOSED. */
+/* Follows the straight line from the reference towards q in all lanes, as long as steps of 0.003 (rad, or parts of the
+ * model's length) succeed. So the line ends before a singular position. Replaces q by the actuated coordinates that
+ * were reached. Returns false if a lane's status is not DYN_LOOPS_CLOSED. */
 bool dyn_loop_close_towards(dyn_loop_workspace *c, const dyn_scene *scene, double *q);
 
 /* The kernel of friction_map.h, for the actuated joints of a model with loops->loaded. T is the effort that the drive
@@ -178,13 +178,14 @@ void          dyn_loop_velocities_by_q(dyn_loop_workspace *c, const dyn_scene *s
  * of the loops. */
 dyn_scene dyn_loop_tree_motion(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_torque_derivative *motion,
                                bool rates, dyn_torque_derivative *tree);
-/* Results of the tree's inverse dynamics, on which the wrenches of the loops act, and their derivatives by q, qd and
- * qdd of the model. All arrays are lanes of one block. */
+/* Results of the tree's inverse dynamics, on which the wrenches of the loops act, and their derivatives with respect to
+ * q, qd and qdd of the model. All arrays are lanes of one block. */
 typedef struct dyn_loop_results {
-    size_t rows; /* numbers of a state */
-    /* Writes the derivatives of the results by q, qd and qdd of the tree, rows x tree nv each. */
+    size_t rows; /* numbers of results for one state */
+    /* Writes the derivatives of the results with respect to q, qd and qdd of the tree, rows x tree nv each. */
     void (*differentiate)(void *arg, const dyn_scene *scene, const dyn_torque_derivative *motion, double *const D[3]);
-    /* Writes the results of the tree at rest under wrenches. */
+    /* Evaluates the results at zero velocity and acceleration under the external wrenches of `rest`, in the scene
+     * `scene`. */
     void (*find)(void *arg, const dyn_scene *scene, const dyn_torque_derivative *rest, double *results);
     void   *arg;
     double *room[4]; /* scratch: three times rows x tree nv, then rows */

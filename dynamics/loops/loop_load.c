@@ -43,7 +43,7 @@ static void find_own(dyn_loop_workspace *c, const dyn_scene *scene, const double
     dyn_loop_friction_map(scene, c, &io, 1);
 }
 
-/* Sets T = R - f, tau in c->load.effort, and the derivatives of tau. */
+/* Sets T = R - f, c->load.effort to tau, and the derivatives of tau. */
 static void find_load(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *R)
 {
     const dyn_loop_load *l = &c->load;
@@ -54,7 +54,7 @@ static void find_load(dyn_loop_workspace *c, const dyn_scene *scene, const doubl
     dyn_loop_friction_map(scene, c, &io, 1);
 }
 
-/* The entry of a slope of joint v; the matrices are diagonal. */
+/* Returns the entry of a slope for joint v; the matrices of slopes are diagonal. */
 static double slope_of(const dyn_loop_workspace *c, const double *slope, size_t v, size_t lane)
 {
     return slope[v * (c->nv + 1) * c->W + lane];

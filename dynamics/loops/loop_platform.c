@@ -140,7 +140,7 @@ static bool is_consistent(const dyn_loop_workspace *c, size_t lane, const double
     return error <= CONSISTENT * most;
 }
 
-/* Finds the rates x of the tree's coordinates in all lanes with closed loops, from J x = [0; motion] - rest by least
+/* Finds the rates x of the tree's coordinates in all lanes with closed loops, from J x = [0; motion] - drift by least
  * squares. J is the Jacobian of the loop constraints and the platform frame, whose pseudoinverse is known. A lane
  * without a solution gets the status DYN_LOOPS_ACTUATED_DEPENDENT. */
 static void find_all_rates(dyn_loop_workspace *c, const double *motion, const double *rest, double *x)
@@ -170,9 +170,9 @@ static bool all_closed(const dyn_loop_workspace *c)
     return true;
 }
 
-/* Decides whether the coordinates of one lane are found, after the last iteration. Where the path ends at its start,
- * and the rank is too low at the last position as well, the pose leaves coordinates undetermined everywhere: legs have
- * more joints than it determines. */
+/* Decides whether the coordinates of one lane are found, after the last iteration. If the path ends where it starts,
+ * and J has too low a rank at the last position as well, the pose leaves coordinates undetermined everywhere: the legs
+ * have more joints than the pose determines. */
 static dyn_loop_status find_status(const dyn_closure_solver *r, size_t lane)
 {
     const bool solved       = r->finite[lane];

@@ -69,7 +69,8 @@ const double *dyn_loop_velocity_matrix(const dyn_loop_workspace *c)
     return c->G;
 }
 
-/* Column k is d(G qd)/dq_k, whose passive rows are -K J_k qd_tree, with J_k the derivative of J along column k of G. */
+/* Sets column k to d(G qd)/dq_k. Its passive rows are -K J_k qd_tree, with J_k the derivative of J along column k of G;
+ * its actuated rows are zero. */
 void dyn_loop_velocities_by_q(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, double *by_q)
 {
     double *G_k = c->vector[0], *column = c->vector[1];

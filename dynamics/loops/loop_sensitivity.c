@@ -4,7 +4,8 @@
  * passive joints vanish. Multiplication by G^T removes the derivatives of lambda, because J G = 0:
  *
  *     d tau = G^T (d tau_tree - dJ^T lambda),
- *     d tau_tree = T_q dq + T_qd dqd + T_qdd dqdd,    T_: sensitivities of the tree by its own coordinates.
+ *     d tau_tree = T_q dq + T_qd dqd + T_qdd dqdd,    T_q, T_qd, T_qdd: derivatives of the tree's efforts with respect
+ * to its own coordinates.
  *
  * Take the derivative along actuated coordinate k: dq = G_k is column k of G, and J_k is the derivative of J along G_k.
  * The derivatives of J qd = 0 and J qdd + J' qd = 0, whose actuated parts are zero, give
@@ -41,7 +42,7 @@ typedef struct direction {
     double *dqdd_dq, *dqdd_dqd;   /* d qdd_tree / d q_k, d qdd_tree / d qd_k */
     double *twist;                /* J_k^T lambda: change of the constraint efforts with the geometry */
     double *plus, *minus, *extra; /* scratch */
-    double *J_k, *other;          /* as J: derivative of the constraint Jacobian along coordinate k; work */
+    double *J_k, *other;          /* as J: derivative of the constraint Jacobian along coordinate k; scratch */
 } direction;
 
 /* The ratio of the largest entries of v and d as a power of two, per lane; 1 if one of them is zero. Scaling d by it
@@ -222,7 +223,7 @@ void dyn_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivit
 /* Replaces X (nv x columns) by -M^-1 X in one lane, with the Cholesky factor of the mass matrix M in c->dense. */
 static void solve_columns(dyn_loop_workspace *c, size_t lane, size_t columns, double *X)
 {
-    enum { LOOK = 8 }; /* columns between two looks at the deadline: below a millisecond */
+    enum { LOOK = 8 }; /* columns between two checks of the deadline: below a millisecond */
     lapack_int n = (lapack_int)c->nv;
     for (size_t k = 0; k < columns && (k % LOOK > 0 || dyn_closure_may_continue(&c->closure)); k++) {
         for (size_t i = 0; i < c->nv; i++)

@@ -6,7 +6,7 @@
 
 /* --- actuated joints --------------------------------------------------------------------------------------------- */
 
-/* Copies the joints that move actuated coordinates. Returns their number. */
+/* Copies the joints that move actuated coordinates to the model of dyn_loop_step_joints. Returns their number. */
 static size_t copy_joints(const dyn_mechanism *of, dyn_body *to)
 {
     const dyn_model *tree = of->tree;
@@ -41,7 +41,7 @@ typedef struct stage {
     const dyn_loop_stepper *by;
     const double           *start_q; /* actuated coordinates at which the step starts */
     const double           *passive; /* passive coordinates there */
-    bool                    moved;   /* true: the loops are closed at another position */
+    bool                    moved;   /* true: the loops are closed at another position than the start of the step */
 } stage;
 
 /* Records why the loops of the present position cannot be closed. */
@@ -74,7 +74,7 @@ static void accelerate(void *arg, const dyn_forward_sensitivity *io)
         dyn_loop_forward_sensitivity(m->by->scene, c, io, 1);
     else
         dyn_loop_forward_dynamics(m->by->scene, c, &alone, 1);
-    /* Lanes that repeat the last state must not keep the iterations of an implicit step running. */
+    /* Lanes that repeat the last state get its matrices, so that an implicit step does not go on iterating for them. */
     double *const matrices[] = {io->dqdd_dq, io->dqdd_dqd, io->dqdd_dtau};
     for (size_t i = 0; io->dqdd_dq && i < 3; i++)
         dyn_closure_pad(&c->closure, c->nv * c->nv, matrices[i]);

@@ -17,7 +17,7 @@ typedef struct dyn_loop_step_failures {
     dyn_loop_failure lane[DYN_MAX_LANES]; /* status DYN_LOOPS_CLOSED: none */
 } dyn_loop_step_failures;
 
-/* The block of a step, and what has no part in its result. */
+/* The block of a step, and what the step needs besides the arrays of dyn_step. */
 typedef struct dyn_loop_stepper {
     dyn_loop_workspace     *closed;   /* the loops are closed at the start of the step */
     const dyn_scene        *scene;    /* scene of the tree */

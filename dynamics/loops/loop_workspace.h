@@ -15,8 +15,8 @@ enum { DYN_LOOP_SQUARE_MATRICES = 3, DYN_LOOP_WIDE_MATRICES = 8, DYN_LOOP_VECTOR
 /* The friction of actuated joints that depends on their load (loop_load.c); nv or nv x nv each. */
 typedef struct dyn_loop_load {
     double *own;               /* friction without load */
-    double *T, *effort;        /* efforts without the joints' own friction; efforts with it: scratch */
-    double *factor, *slope[2]; /* derivatives of tau by T, and by qd at T and at T = 0 */
+    double *T, *effort;        /* efforts without the joints' own friction, and efforts with it */
+    double *factor, *slope[2]; /* derivatives of tau with respect to T; with respect to qd, at T and at T = 0 */
 } dyn_loop_load;
 
 struct dyn_loop_workspace {
@@ -48,7 +48,7 @@ struct dyn_loop_workspace {
     double          *jacobian_work[2];         /* 6 x (nvt + n): scratch */
     double          *extra;
     dyn_loop_load    load;
-    dyn_wrench_site *sites; /* external wrenches of the caller, then two per loop */
+    dyn_wrench_site *sites; /* sites of the caller's external wrenches, then two for each loop */
     double          *wrenches, *wrench_rates;
     double          *dense;    /* one state: Cholesky factor of M (nv x nv), then the diagonal of M (nv) */
     double          *solution; /* nv, one state */
@@ -116,8 +116,8 @@ void dyn_loop_add_wrench_rates(dyn_loop_workspace *c, size_t given, const double
 /* Takes c->load, if friction depends on the load. Returns false if memory is refused. */
 bool dyn_loop_load_open(dyn_memory memory, dyn_loop_workspace *c);
 
-/* R below are efforts (nv) with the friction of all joints, but without the part that depends on the load. These
- * functions do nothing if friction does not depend on the load. qd NULL: zero. */
+/* In the functions below, R are efforts (nv) with the friction of all joints, except the part that depends on the load.
+ * The functions do nothing if friction does not depend on the load. qd NULL: zero. */
 
 /* Replaces R by tau at qd. */
 void dyn_loop_add_load(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, double *efforts);
@@ -130,10 +130,10 @@ void dyn_loop_add_load_rate(dyn_loop_workspace *c, const dyn_scene *scene, const
 void dyn_loop_load_sensitivity(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
 /* Multiplies the rows of derivatives of R by constants, nv x columns, by dtau/dT, at the efforts of the tree c->tau. */
 void dyn_loop_load_rows(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, size_t columns, double *rows);
-/* Subtracts dR/dqd at constant tau from a derivative of R by qd. */
+/* Subtracts dR/dqd at constant tau from a derivative of R with respect to qd. */
 void dyn_loop_load_slopes(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *tau,
                           double *dR_dqd);
-/* Replaces derivatives by R (nv x nv) by those by tau, after dyn_loop_load_slopes. */
+/* Replaces derivatives with respect to R (nv x nv) by those with respect to tau, after dyn_loop_load_slopes. */
 void dyn_loop_load_columns(dyn_loop_workspace *c, const dyn_scene *scene, double *by_R);
 
 /* --- loop_kernels.c -------------------------------------------------------------------------------------------- */
@@ -146,7 +146,8 @@ void dyn_loop_mirror(size_t W, size_t n, double *M);
 
 /* Writes the inverse of the matrix factored in c->dense to one lane of `inverse`. */
 void dyn_loop_put_inverse(dyn_loop_workspace *c, size_t lane, double *inverse);
-/* Finds c->tau, the efforts of the tree at the rates found last. */
+/* Finds c->tau, the efforts of the tree at the rates of the last call of dyn_loop_find_accelerations or
+ * dyn_loop_find_jerks. */
 void dyn_loop_tree_torques(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
 
 void dyn_loop_mass_matrix(const dyn_scene *scene, void *ws, const dyn_mass_matrix *io, size_t blocks);
@@ -163,8 +164,9 @@ void dyn_model_loops_dynamics(const dyn_scene *scene, void *ws, const dyn_refere
 void dyn_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks);
 void dyn_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks);
 void dyn_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks);
-/* Find the derivatives of results, or of joint wrenches. On entry wide[1..3] are dqd/dq, dqdd/dq and dqdd/dqd, and
- * wide[5..7] are the derivatives of tau with respect to q, qd and qdd at constant lambda. */
+/* Find the derivatives of results, or of joint wrenches, with respect to q, qd and qdd of the model. On entry
+ * wide[1..3] are dqd/dq, dqdd/dq and dqdd/dqd of the tree, and wide[5..7] are the derivatives of tau with respect to q,
+ * qd and qdd at constant lambda. */
 void dyn_loop_differentiate_results(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches,
                                     const dyn_loop_results *results);
 void dyn_loop_joint_wrenches(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);

@@ -47,8 +47,7 @@ static dyn_loop_joint joint_of(const dyn_loop_joint *joint, const dyn_body *b)
 }
 
 typedef struct sorting {
-    int *active, *passive, *place; /* [n] active, passive: indices of these coordinates; place: index among the actuated
-                                      ones, -1: passive */
+    int   *active, *passive, *place; /* [n] indices of the actuated, of the passive; among the actuated, or -1 */
     size_t n_active, n_passive;
 } sorting;
 
@@ -100,7 +99,8 @@ static bool put_home(dyn_memory memory, const dyn_model *tree, const dyn_loop_jo
         const dyn_body *b     = &tree->body[i];
         const double   *wants = joint_of(joint, b).home;
         const size_t    n     = positions_of(b);
-        /* A joint may consist of several bodies; a motor coordinate has the home of its joint. */
+        /* a joint may consist of several bodies, of which `first` is the first index in q; a motor coordinate takes the
+         * home of its joint */
         if (i > 0 && (b->joint.is_rotor || b->tree.link != tree->body[i - 1].tree.link)) first = (size_t)b->joint.q;
         if (n > 1) home[(size_t)b->joint.q + n - 1] = 1;
         if (n == 0 || !wants) continue;

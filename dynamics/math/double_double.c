@@ -47,7 +47,8 @@ static dyn_double_double over(dyn_double_double a, double b)
 
 /* --- sine and cosine -------------------------------------------------------------------------------------------- */
 
-/* angle - k pi/2. The first three parts of pi/2 have 33 bits each, so their products with k < 2^17 are exact. */
+/* angle - k pi/2. pi/2 is a sum of parts. The first three have 33 bits each, so their products with k < 2^17 are
+ * exact. */
 static dyn_double_double reduced(double angle, double k)
 {
     dyn_double_double r = exact_sum(angle, k * -0x1.921fb544p+0);
@@ -89,8 +90,8 @@ double dyn_double_double_dot(dyn_double_double a, double x, dyn_double_double b,
 
 /* --- angle and length ------------------------------------------------------------------------------------------- */
 
-/* Corrects the result g of atan2() by sin(angle - g) = sine cos g - cosine sin g. So an error of atan2() in the last
- * digits has no effect. */
+/* Corrects the result g of atan2() by angle - g = sin(angle - g) = sine cos g - cosine sin g. So an error of atan2() in
+ * the last digits has no effect. */
 double dyn_angle(double sine, double cosine)
 {
     double            g = atan2(sine, cosine);

@@ -77,7 +77,7 @@ FMA_INLINE double2 double2_odd_sum(double2 a, double2 b)
     return (double2)(bits + (away & even & (double2_word)(s.low != 0)));
 }
 
-/* True where x is so moderate that nothing in the emulation overflows, and no part is lost to underflow. */
+/* True where the size of x is so moderate that the emulation does not overflow and loses nothing to underflow. */
 FMA_INLINE double2_mask double2_is_moderate(double2 x)
 {
     double2 size = (double2)((double2_word)x & (UINT64_MAX >> 1));

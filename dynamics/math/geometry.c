@@ -86,8 +86,8 @@ dyn_pose dyn_pose_wxyz(const double q[4])
                             {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}}};
 }
 
-/* Yaw first; the other two angles then are those of the rotation that is turned back by it, which stays exact where
- * the pitch is near 90 degrees. */
+/* Finds the yaw first. The other two angles are those of the rotation after the yaw is undone, which is exact also
+ * where the pitch is near 90 degrees. */
 void dyn_rpy_of(const double R[3][3], double rpy[3])
 {
     double s, c;

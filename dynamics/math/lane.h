@@ -55,7 +55,7 @@ enum { LANE_REGISTERS = 32 };
 enum { LANE_REGISTERS = 16 };
 #endif
 
-/* x in every lane. x - 0 keeps the sign of -0; 0 + x would not. */
+/* x in every lane. The sum x - 0 keeps the sign of -0; 0 + x would not. */
 LANE_INLINE lane lane_of(double x)
 {
     return x - (lane){0};

@@ -19,7 +19,7 @@ static double *column_of(const dyn_least_squares *s, size_t k)
     return s->A + k * s->rows;
 }
 
-/* Exchanges column k with the one behind it that is longest from row k on. */
+/* Exchanges column k with the column behind it that has the largest norm from row k on. */
 static void choose_column(const dyn_least_squares *s, size_t k)
 {
     size_t longest = k;
@@ -51,7 +51,7 @@ static void reflect(const dyn_least_squares *s, size_t k, double *x)
         x[k + i] -= part * v[i];
 }
 
-/* Finds the reflection that makes column k zero below the diagonal, and applies it to the columns behind. */
+/* Finds the reflection that makes column k zero below the diagonal, and applies it to all columns behind. */
 static void reflect_columns(const dyn_least_squares *s, size_t k)
 {
     double      *v        = column_of(s, k) + k;
@@ -66,7 +66,7 @@ static void reflect_columns(const dyn_least_squares *s, size_t k)
         reflect(s, k, column_of(s, j));
 }
 
-/* Solves R y = b, and puts the entries of y in their places. */
+/* Solves R y = b by back substitution, and writes the entries of y to the unknowns that they belong to. */
 static void solve_triangle(const dyn_least_squares *s, double *b)
 {
     const size_t n = s->unknowns;

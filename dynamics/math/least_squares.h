@@ -4,7 +4,7 @@
 #pragma once
 #include "dynamics/memory/memory.h"
 
-/* min |A x - b| for some columns b. Matrices are column-major. */
+/* min |A x - b| for several columns b. Matrices are column-major. */
 typedef struct dyn_least_squares {
     size_t       rows, unknowns; /* unknowns <= rows */
     double      *A;              /* rows x unknowns; overwritten by its factors */

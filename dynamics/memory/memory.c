@@ -12,7 +12,7 @@ double *dyn_take_zeroed(dyn_memory memory, size_t count, bool *succeeded)
 
 double *dyn_take_zeroed_until(dyn_memory memory, size_t count, dyn_deadline deadline, bool *succeeded)
 {
-    enum { PART = 1 << 17 }; /* numbers between two looks at the deadline: a millisecond */
+    enum { PART = 1 << 17 }; /* numbers cleared between two checks of the deadline: a millisecond */
     double *numbers = *succeeded ? dyn_take(memory, count * sizeof *numbers) : NULL;
     *succeeded      = numbers;
     for (size_t i = 0; *succeeded && i < count; i += PART) {

@@ -68,7 +68,7 @@ static z_rotation choose_rotation(const dyn_model *m, const dyn_body *body, int 
         if (c->tree.parent != i || c->pose.turn != DYN_TURN_ZX || dyn_joint_has_quaternion(c->joint.kind)) continue;
         if (is_near(c->pose.cg, 0) && is_near(fabs(c->pose.sg), 1)) return quarter_turns(c->pose.sg > 0 ? 1 : 3);
         if (other.angle == 0 && !is_near(c->pose.cg, -1))
-            other = z_rotation_of(c->pose.cg, c->pose.sg); /* gamma = 180 deg is left to absorb_half_turn */
+            other = z_rotation_of(c->pose.cg, c->pose.sg); /* a turn by gamma = 180 deg is left to absorb_half_turn */
     }
     return other;
 }

@@ -119,8 +119,8 @@ void dyn_canonical_offsets(dyn_body *b)
         if (fabs(b->pose.p_pc[k]) <= least) b->pose.p_pc[k] = 0;
 }
 
-/* Computes Rz(theta) = (Rz(gamma) Rx(alpha))^T R. The last row of R would give theta too, but for tiny alpha gamma is
- * inaccurate, and only the product compensates that error exactly. */
+/* Computes Rz(theta) = (Rz(gamma) Rx(alpha))^T R. The last row of R gives theta as well. But for tiny alpha gamma is
+ * inaccurate, and only this product compensates the error of gamma exactly. */
 static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
 {
     double x[3] = {R[0][0], R[1][0], R[2][0]}, y[3] = {R[0][1], R[1][1], R[2][1]}; /* columns of R */

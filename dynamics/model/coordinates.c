@@ -56,7 +56,7 @@ void dyn_coordinates_move(const dyn_body *body, double *q, size_t stride, const 
         q[0] += part * dx[0];
         return;
     }
-    const size_t linear = (size_t)offset; /* entries before the quaternion in q, and before w in dx */
+    const size_t linear = (size_t)offset; /* number of entries before the quaternion in q, and before w in dx */
     if (linear > 0) dyn_get3(dx, stride, part, v);
     if (linear > 0) shift_position(q, stride, q + linear * stride, v);
     dyn_get3(dx + linear * stride, stride, part, w);

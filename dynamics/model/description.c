@@ -107,7 +107,7 @@ static bool is_motor_valid(const dyn_description *d, const dyn_link *l)
            l->rotor_inertia == 0;
 }
 
-/* True if forward dynamics has one solution: the friction is less than the load that causes it. */
+/* True if forward dynamics has exactly one solution: the friction must grow by less than the load that causes it. */
 static bool is_load_valid(const dyn_link *l)
 {
     const double own = l->friction.load, motor = l->motor.present ? l->motor.friction.load : 0;

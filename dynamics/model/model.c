@@ -145,8 +145,8 @@ static bool slides_along_axis(const dyn_body *body, int i, const dyn_body *carri
 }
 
 /* Tries to make body i, which has no coordinate, a part of the joint of `joint_body`: its slide, or a rotor on one of
- * the two links that the joint connects. Returns false if body i slides in another direction or is a rotor elsewhere.
- */
+ * the two links that the joint connects. Returns false if body i slides in another direction, or is a rotor on another
+ * link. */
 static bool join_as_part(builder *to, int i, int joint_body)
 {
     const dyn_body *b   = &to->body[i];

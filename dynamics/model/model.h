@@ -283,8 +283,8 @@ static inline bool dyn_body_has_angle(const dyn_body *body)
 
 /* A run: consecutive bodies, each of which is the only child of the one before; only the last may have other children.
  * Along a run, results of the previous body stay in registers. `plain`: all bodies of the run are revolute and ideal,
- * none is a mimic or has a slide, and their coordinates are consecutive. A body that does not qualify for a plain run
- * is never in a run with bodies that do. `unit_revolute`: all bodies of the run are revolute with ratio 1 and offset 0,
+ * none is a mimic or has a slide, and their coordinates are consecutive. A body without these properties is never in
+ * one run with bodies that have them. `unit_revolute`: all bodies of the run are revolute with ratio 1 and offset 0,
  * their coordinates are consecutive, and the model has no mimics. */
 typedef struct dyn_run {
     int  first, end;

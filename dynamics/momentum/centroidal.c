@@ -3,16 +3,16 @@
  * All 6-vectors are spatial ones in world axes about the point O, at which the centre of mass c is at this instant. S
  * is an axis of joint j, v its body's and v_p its parent's velocity, a_p the parent's spatial acceleration. I, h, f =
  * h' and 2 B (spatial_algebra.h) are inertia, momentum, force and matrix of the body with its descendants. A column of
- * the momentum matrix is I S (Orin & Goswami 2008). A displacement along S carries the descendants with their motion,
- * but the motion of the parent stays, which they see changed by -S x v_p and -S x a_p:
+ * the momentum matrix is I S (Orin & Goswami 2008). A displacement along S moves the descendants with their own motion,
+ * while the motion of the parent stays. In the moved axes, v_p and a_p change by -S x v_p and -S x a_p:
  *
  *     A'     = 2 B S - S x* h + I (v x S),
  *     dh/dq  = S x* h - I (S x v_p),
  *     df/dq  = S x* f - I (S x a_p - (S x v_p) x v_p) - 2 B (S x v_p),
  *     df/dqd = 2 B S - I (S x (v_p + v)).
  *
- * The moment about c instead of O has c' x the linear part less in A', and dc/dq x the whole linear part less in the
- * derivatives by q (Wensing & Orin 2016; Singh, Russell & Wensing 2022). */
+ * For moments about c instead of O, c' x (linear part) is subtracted in A', and dc/dq x (linear part of the whole
+ * robot) in the derivatives with respect to q (Wensing & Orin 2016; Singh, Russell & Wensing 2022). */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/centroidal.h"
 #include "dynamics/recursion/composite_inertia.h"
@@ -20,7 +20,7 @@
 #include "dynamics/recursion/world_kinematics.h"
 
 /* A body with its descendants: first and second moments, linear momentum and moment of velocities about O; momentum and
- * force. The body's own velocity and spatial acceleration. */
+ * force. v and a are those of the body alone. */
 typedef struct moving_composite {
     vec3   h, l;
     sym3   E;
@@ -78,7 +78,7 @@ LANE_INLINE sym3 symmetric_product(vec3 x, vec3 y)
                   2.0 * x.y * y.y, add_mul(x.y * y.z, x.z, y.y), 2.0 * x.z * y.z};
 }
 
-/* The quantities of one body about O, r from O to its origin. */
+/* Sets the quantities of one body about O; r is the vector from O to the body's origin. */
 static moving_composite own_of(const dyn_body *b, const world_motion *B, vec3 c)
 {
     const vec3       r = sub(B->p, c), h = mat3_mul(&B->R, vec3_of(b->moments.h));
@@ -134,13 +134,13 @@ typedef struct columns {
     lane                   *matrix_dot, *momentum_by_q, *rate_by_q, *rate_by_qd;
 } columns;
 
-/* F about a point that moves by d against O: its moment is d x f less. */
+/* Moves the point of reference of F, which moves by d relative to O: subtracts d x f from the moment. */
 LANE_INLINE wrench about_moving_centre(wrench F, vec3 d, vec3 f)
 {
     return (wrench){F.f, cross_add(F.n, f, d)};
 }
 
-/* Adds ratio times F to column v. */
+/* Adds `ratio` times F to column v. */
 LANE_INLINE void add_centroidal_column(const columns *k, lane *matrix, size_t v, double ratio, wrench F)
 {
     const size_t nv = (size_t)k->m->nv;
@@ -177,7 +177,7 @@ static void axis_columns(const columns *k, size_t i, twist S, size_t v, double r
     add_centroidal_column(k, k->rate_by_qd, v, ratio, by_qd);
 }
 
-/* The axis along or about `axis` through the origin of body i. */
+/* Returns the axis of translation along, or of rotation about, body axis `axis` through the origin of body i. */
 LANE_INLINE twist axis_through(const columns *k, size_t i, vec3 axis, bool turns)
 {
     const vec3 r = sub(k->ws->world[i].p, k->c);

@@ -13,7 +13,7 @@
 typedef struct workspace {
     joint_transform *XJ;
     world_motion    *world;
-    composite       *composite; /* of each body; before it is visited, the sum of its children but the next body */
+    composite       *composite; /* [n_bodies]; until a body is visited, the sum of its children but the next body */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -86,8 +86,8 @@ static lane add_spring_energy(lane V, const dyn_body *b, lane x)
     return V;
 }
 
-/* Potential energy of gravity, joint springs and elastic joints:
- * where compensation of gravity leaves the mass m and the first moment h less:
+/* Potential energy of gravity, joint springs and elastic joints: where the compensated shares are subtracted from the
+ * mass m and the first moment h:
  *     V = -sum g (m p + R h) + 1/2 stiffness (s - rest)^2 + 1/2 stiffness (q - theta - rest)^2. */
 static lane potential_energy(const dyn_scene *scene, const workspace *ws, const lane *q)
 {

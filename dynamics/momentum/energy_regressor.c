@@ -58,7 +58,7 @@ static void kinetic_row(const world_motion *k, lane *row)
     row[9] = 0.5 * w.z * w.z;
 }
 
-/* The gravity that acts on the weight that is left by the compensation of the body's gravity. */
+/* Returns the gravity that acts on a body whose weight is compensated in part: (1 - share) g. */
 static vec3 weighing_gravity(const dyn_scene *scene, const dyn_body *b)
 {
     return scale(vec3_of(scene->gravity), lane_of(1 - b->compensation.share));
@@ -105,7 +105,7 @@ static void momentum_columns(const world_motion *k, size_t columns, size_t first
 
 /* --- rotors ------------------------------------------------------------------------------------------------------- */
 
-/* Writes the kinetic energy per inertia of each mover. */
+/* Writes the kinetic energy per unit of each mover's inertia (dyn_model.n_movers). */
 static void joint_kinetic_row(const dyn_model *m, const workspace *ws, const lane *qd, lane *row)
 {
     clear(row, ROTOR_PARAMETERS * m->n_movers);
@@ -129,7 +129,8 @@ static void joint_kinetic_row(const dyn_model *m, const workspace *ws, const lan
     }
 }
 
-/* Writes the momentum per inertia of each mover: that of rotors on links, and of motors on the world. */
+/* Writes the momentum per unit of each mover's inertia. It is nonzero for rotors on links, and for motors on the
+ * world. */
 static void joint_momentum_columns(const dyn_model *m, const workspace *ws, const lane *qd, lane *to)
 {
     const size_t columns = ROTOR_PARAMETERS * m->n_movers;

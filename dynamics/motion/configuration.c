@@ -106,7 +106,7 @@ static void put_strided(const double *from, size_t stride, size_t n, double *to)
         to[i * stride] = from[i];
 }
 
-/* Entries before the quaternion of a joint in q, and before w in u. */
+/* Number of entries before the quaternion of a joint in q, and before w in u. */
 static size_t linear(const dyn_chart *joint)
 {
     return joint->kind == DYN_FLOATING ? 3 : 0;

@@ -56,7 +56,7 @@ bool dyn_limit_is_of_motion(dyn_limit_kind kind)
     return kind != DYN_LIMIT_EFFORT && kind != DYN_LIMIT_EFFORT_RATE && kind != DYN_LIMIT_EFFORT_SPEED;
 }
 
-/* Order of the derivative of q that a limit of motion bounds. */
+/* Returns the order of the time derivative of q that a limit of motion bounds. */
 static int limited_order(dyn_limit_kind kind)
 {
     return kind == DYN_LIMIT_POSITION ? 0 : kind == DYN_LIMIT_VELOCITY ? 1 : kind == DYN_LIMIT_ACCELERATION ? 2 : 3;

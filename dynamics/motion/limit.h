@@ -1,8 +1,7 @@
-/* limit.h - evaluate quantities that joint limits bound, and their derivatives by the state.
+/* limit.h - evaluates quantities that joint limits bound, and their derivatives with respect to the state.
  *
  * The quantities are positions and velocities of the tree with their derivatives (acceleration and jerk without loops),
- * efforts of the coordinates, and their rates. A sum of
- * several is the quantity of a motor of a coupled transmission.
+ * efforts of the coordinates, and their rates. A sum of several is the quantity of a motor of a coupled transmission.
  *
  * The torque-speed line of a motor lowers the bounds of its effort tau with its speed w:
  *
@@ -33,7 +32,7 @@ typedef struct dyn_limit {
     double         weight[DYN_MAX_DRIVEN]; /* 1 for joints; the multiplier for mimic joints */
     double         offset;                 /* 0 except for positions of mimic joints */
     double         lower, upper;
-    size_t         v;     /* the tree's velocity coordinate of entry[0], a position */
+    size_t         v;     /* for limits of position: the tree's velocity coordinate of entry[0] */
     double         slope; /* N m s/rad or N s/m, for the kind effort_speed; 0 for others */
     /* For effort_speed, the drive's speed is the sum of speed_weight[i] times entry speed[i] of qd of the tree. */
     size_t n_speed, speed[DYN_MAX_DRIVEN];
@@ -57,14 +56,14 @@ typedef struct dyn_limits {
 /* Returns the limited quantity in a lane of W. x are the lanes of the quantities of limit->kind; NULL: zeros. */
 double dyn_limit_quantity(const dyn_limit *limit, const double *x, size_t W, size_t lane);
 
-/* Returns the limit of an effort_speed line's speed, with the speed as quantity and no bounds. */
+/* Returns a limit without bounds whose quantity is the speed in an effort_speed line. */
 dyn_limit dyn_limit_speed(const dyn_limit *limit);
 
 /* Returns by how much the bounds are nearer than `lower` and `upper` in a lane: slope |w|, with the lanes qd of the
  * tree; 0 for other kinds. */
 double dyn_limit_narrowing(const dyn_limit *limit, const double *qd, size_t W, size_t lane);
 
-/* A margin, and the factors of its derivative: `side` times that of the quantity plus `speed_side` times that of the
+/* A margin. Its derivative is `side` times the derivative of the quantity plus `speed_side` times the derivative of the
  * speed. side is 1 where the lower limit is nearer, else -1. speed_side is 0 at rest and for other kinds. */
 typedef struct dyn_limit_margin {
     double margin, side, speed_side;
@@ -75,17 +74,17 @@ typedef struct dyn_limit_margin {
 dyn_limit_margin dyn_limit_margin_at(const dyn_limit *limit, const double *const quantities[DYN_LIMIT_KINDS], size_t W,
                                      size_t lane);
 
-/* Derivatives of the tree's q and qd by those of the mechanism, (nv of the tree) x nv in lanes of W. NULL, NULL: the
- * mechanism has no loops, and the coordinates are the tree's. */
+/* Derivatives of the tree's q and qd with respect to those of the mechanism, (nv of the tree) x nv in lanes of W. Both
+ * NULL: the mechanism has no loops, and the coordinates are the tree's. */
 typedef struct dyn_limited_rates {
     size_t        nv, W;
     const double *by_coordinate; /* dqd_tree/dqd, which is dq_tree/dq as well */
     const double *velocity_by_q; /* dqd_tree/dq */
 } dyn_limited_rates;
 
-/* True of limits of position, velocity, acceleration and jerk. */
+/* True for limits of position, velocity, acceleration and jerk. */
 bool dyn_limit_is_of_motion(dyn_limit_kind kind);
 
-/* Returns entry v of the derivative of a limited position, velocity, acceleration or jerk by q (`order` 0), qd (1) or a
- * higher derivative of q in a lane. */
+/* Returns, in one lane, entry v of the derivative of a limited position, velocity, acceleration or jerk with respect to
+ * q (`order` 0), qd (1) or a higher time derivative of q. */
 double dyn_limit_slope(const dyn_limit *limit, const dyn_limited_rates *rates, int order, size_t v, size_t lane);

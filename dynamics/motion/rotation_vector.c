@@ -45,7 +45,7 @@ enum { TERMS = 28 /* the last one is below 1e-20 of the first for s <= 4 pi^2 */
 
 static const double binomial[ORDERS][ORDERS] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}};
 
-/* Writes f = sum (-s)^k / (2k + shift)! and its first three derivatives by s. */
+/* Writes f = sum (-s)^k / (2k + shift)! and its first three derivatives with respect to s. */
 static void evaluate_series(double s, int shift, double f[ORDERS])
 {
     double coefficient[TERMS];
@@ -61,12 +61,12 @@ static void evaluate_series(double s, int shift, double f[ORDERS])
     }
 }
 
-/* s = x . x, B and C along the path, with three derivatives by time. */
+/* s = x . x, B and C along the motion, with three time derivatives. */
 typedef struct scalars {
     double s[ORDERS], B[ORDERS], C[ORDERS];
 } scalars;
 
-/* Writes a function of s and its derivatives by time. */
+/* Writes a function of s and its time derivatives. */
 static void follow(int shift, const double s[ORDERS], double by_time[ORDERS])
 {
     double f[ORDERS];
@@ -90,7 +90,7 @@ static scalars find_scalars(const double x[4][3])
 
 /* --- the motion --------------------------------------------------------------------------------------------------- */
 
-/* u = x x x' and z = x x u, each with its first two derivatives by time. */
+/* u = x x x' and z = x x u, each with its first two time derivatives. */
 typedef struct products {
     double u[3][3], z[3][3];
 } products;
@@ -116,7 +116,7 @@ static void multiply(const double x[4][3], products *p)
         p->z[2][i] = a[i] + 2 * b[i] + c[i];
 }
 
-/* w = x' - B u + C z, and its derivatives by time. */
+/* w = x' - B u + C z, and its time derivatives. */
 static void find_velocity(const double x[4][3], const scalars *f, const products *p, double w[3][3])
 {
     for (int n = 0; n < 3; n++)
@@ -127,7 +127,7 @@ static void find_velocity(const double x[4][3], const scalars *f, const products
         }
 }
 
-/* J = (1 - s C) 1 - B [x] + C x x^T, and its derivatives by time. */
+/* J = (1 - s C) 1 - B [x] + C x x^T, and its time derivatives. */
 static void find_velocity_by_rate(const double x[4][3], const scalars *f, double J[ORDERS][3][3])
 {
     for (int n = 0; n < ORDERS; n++) {
@@ -153,7 +153,7 @@ static void add_skew_product(double M[3][3], double k, const double a[3], const 
     }
 }
 
-/* dw/dx = J' + [w] J, and its derivatives by time. */
+/* dw/dx = J' + [w] J, and its time derivatives. */
 static void find_velocity_by_position(dyn_rotation_motion *m)
 {
     for (int n = 0; n < 3; n++) {

@@ -9,7 +9,7 @@
  * where |x| is a multiple of 2 pi other than 0. By the structure equation of rotations dw/dx = J' + [w] J. */
 #pragma once
 
-/* A rotation vector and its first three derivatives by time. */
+/* A rotation vector and its first three time derivatives. */
 typedef struct dyn_rotation_path {
     double x[4][3];
 } dyn_rotation_path;
@@ -18,8 +18,8 @@ typedef struct dyn_rotation_motion {
     double quaternion[4]; /* x y z w */
     double R[3][3];
     double w[3][3];         /* w, w', w'': velocity in the axes of R, and derivatives of its entries */
-    double J[4][3][3];      /* dw/dx', and its first three derivatives by time */
-    double w_by_x[3][3][3]; /* dw/dx, and its first two derivatives by time */
+    double J[4][3][3];      /* dw/dx', and its first three time derivatives */
+    double w_by_x[3][3][3]; /* dw/dx, and its first two time derivatives */
 } dyn_rotation_motion;
 
 /* |x| must be at most 2 pi, where the series converge to rounding. */

@@ -3,8 +3,8 @@
  * A signal is a B-spline, or a sinusoid offset + amplitude sin(frequency t + phase). A constant is a spline of degree 0
  * with one control point; values that are held have degree 0, linear interpolation degree 1.
  *
- * Along a motion of duration T derivatives by T are taken at a constant fraction f = t / T. A signal W that stretches
- * with the duration is W(f):
+ * Along a motion of duration T, derivatives with respect to T are taken at a constant fraction f = t / T. A signal W
+ * that stretches with the duration is W(f):
  *
  *     dW/dT = 0, dW'/dT = -W' / T.
  *
@@ -15,7 +15,7 @@
 #include "points.h"
 #include "spline.h"
 
-enum { DYN_SIGNAL_ORDERS = 3 /* value, first and second derivative by time */ };
+enum { DYN_SIGNAL_ORDERS = 3 /* value, first and second time derivative */ };
 
 typedef enum dyn_sine_part {
     DYN_SINE_AMPLITUDE,
@@ -30,7 +30,7 @@ typedef struct dyn_signal {
     bool       stretches;             /* true: a function of t / duration; false: of the time t in s */
     double     range;                 /* s, length of the spline: knot t_degree is at time 0, knot t_n at `range` */
     dyn_spline spline;                /* not set for a sinusoid */
-    dyn_points parts[DYN_SINE_PARTS]; /* a spline has only the first, its control points; absent parts are zero */
+    dyn_points parts[DYN_SINE_PARTS]; /* the first are the control points of a spline; absent parts are zero */
 } dyn_signal;
 
 /* A time at which a signal is evaluated. At a break the signal may jump. Therefore `inside` selects the interval
@@ -43,8 +43,8 @@ typedef struct dyn_moment {
  * in ascending order to `breaks` unless `breaks` is NULL, and returns their number. */
 size_t dyn_signal_breaks(const dyn_signal *signal, double duration, double *breaks);
 
-/* Writes the value and its first orders - 1 derivatives by time into value[0..orders - 1], lanes [width][W]. Lane l
- * gets the signal of row[l]. */
+/* Writes the value and its first orders - 1 time derivatives into value[0..orders - 1], lanes [width][W]. Lane l gets
+ * the signal of row[l]. */
 void dyn_signal_at(const dyn_signal *signal, size_t W, const size_t *row, dyn_moment moment, size_t orders,
                    double *const value[DYN_SIGNAL_ORDERS]);
 
@@ -54,8 +54,8 @@ typedef struct dyn_instant {
     double t, T, fraction; /* time and duration of the motion, s; t / T */
 } dyn_instant;
 
-/* Writes the value of a signal with `width` numbers and its first two derivatives by time, and the derivatives of the
- * value and of its rate by the duration. An instant within rounding of a jump of the signal gets the value after the
- * jump. */
+/* Writes the value of a signal with `width` numbers and its first two time derivatives, and the derivatives of the
+ * value and of its rate with respect to the duration. An instant within rounding of a jump of the signal gets the value
+ * after the jump. */
 void dyn_signal_at_instant(const dyn_signal *signal, const dyn_instant *instant, size_t width,
                            double *const value[DYN_SIGNAL_ORDERS], double *const by_duration[2]);

@@ -44,8 +44,9 @@ typedef enum dyn_knots {
 bool dyn_spline_knots_fail(const dyn_spline *s, size_t *at, dyn_knots *what);
 
 /* Evaluates the basis at a fraction 0 <= f <= 1 of the range from t_degree to t_n. Returns the index k of the first of
- * the degree + 1 functions that are not zero. basis[r][i] is the derivative of order r by f of function k + i. At a
- * knot where a derivative jumps, its value is the limit from above; at the end of the range the limit from below. */
+ * the degree + 1 functions that are not zero. basis[r][i] is the derivative of order r, with respect to f, of function
+ * k + i. At a knot where a derivative jumps, its value is the limit from above; at the end of the range the limit from
+ * below. */
 size_t dyn_spline_basis(const dyn_spline *s, double fraction, double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT]);
 
 /* dyn_spline_first returns the index of the first function that is not zero at a fraction. dyn_spline_piece evaluates
@@ -55,7 +56,7 @@ size_t dyn_spline_first(const dyn_spline *s, double fraction);
 void   dyn_spline_piece(const dyn_spline *s, size_t first, double fraction,
                         double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT]);
 
-/* Evaluates the derivatives of the values of dyn_spline_piece by knot `knot`, at a constant fraction. Where knots
- * coincide, they are those of the span's polynomials, so that one knot moves away from the others. */
+/* Evaluates the derivatives of the values of dyn_spline_piece with respect to knot `knot`, at a constant fraction.
+ * Where knots coincide, the derivatives are those of the span's polynomials, as one knot moves away from the others. */
 void dyn_spline_piece_by_knot(const dyn_spline *s, size_t first, double fraction, size_t knot,
                               double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT]);

@@ -69,8 +69,8 @@ double dyn_motion_time(const dyn_motion *m, size_t row, size_t n, double s)
     return (begin + s * (fraction_of(m, row, n) - begin)) * dyn_motion_duration(m, row);
 }
 
-/* The derivative of a spline by the knot value is a weighted mean of d (c_k+1 - c_k) / (t_k+d+1 - t_k+1), and is
- * therefore at most the largest of these terms. */
+/* The derivative of a spline with respect to the knot value u is a weighted mean of d (c_k+1 - c_k) / (t_k+d+1 -
+ * t_k+1), and is therefore at most the largest of these terms. */
 double dyn_motion_travel_bound(const dyn_motion *m, size_t row, size_t n)
 {
     const dyn_spline *spline = &m->spline;

@@ -35,8 +35,8 @@ static inline double dyn_motion_fraction(const dyn_motion *m, size_t n, double d
     return m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
 }
 
-/* Sample n of a motion: the basis functions that are not zero there, with their derivatives by the fraction t / T. All
- * rows share them, unless `times` are given and the durations differ. */
+/* Sample n of a motion: the basis functions that are not zero there, with their derivatives with respect to the
+ * fraction t / T. All rows share them, unless `times` are given and the durations differ. */
 typedef struct dyn_sample {
     size_t n;
     size_t first; /* index of the first control point that affects the sample */
@@ -61,8 +61,9 @@ typedef struct dyn_motion_block {
     dyn_deadline      deadline;      /* checked between the rows of gradients of large mechanisms */
     size_t            W;             /* number of lanes */
     size_t            state, states; /* index of the block's first state, and number of all states */
-    bool    dense; /* true: gradients by all control points, not only by the degree + 1 that affect a sample */
-    double *x[DYN_SPLINE_ORDERS]; /* nv: coordinates of the spline, and their derivatives by time */
+    bool
+        dense; /* true: gradients with respect to all control points, not only to the degree + 1 that affect a sample */
+    double *x[DYN_SPLINE_ORDERS]; /* nv: coordinates of the spline, and their time derivatives */
     double *time;                 /* 1: the sample's time, s */
     double *rate;                 /* 1: 1/T, with the duration T in s */
     double *first;                /* 1: the index of the first control point that affects the state */

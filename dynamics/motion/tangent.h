@@ -13,8 +13,8 @@ enum { DYN_TANGENT_MOST = 6 /* velocities of a joint */ };
  * and their quaternions have the length 1. */
 void dyn_tangent_difference(const dyn_body *body, const double *reference, const double *q, size_t stride, double *dx);
 
-/* Writes the derivative J of dx by e, of which the rows and columns of the joint's velocities are used. dx is that of
- * dyn_tangent_difference. */
+/* Writes the derivative J of dx with respect to the change e of q. Only the rows and columns of the joint's velocities
+ * are used. dx is the result of dyn_tangent_difference. */
 void dyn_tangent_derivative(const dyn_body *body, const double *dx, double J[DYN_TANGENT_MOST][DYN_TANGENT_MOST]);
 
 /* Writes the rate of J along a change e of the position, with an entry for each velocity. */

@@ -6,10 +6,10 @@ enum {
     INSTANTS = 3,
     STENCIL  = 4,
     LOOK     = 32,
-    MANY     = 256 /* places between two looks at the deadline, rows of one place */
+    MANY     = 256 /* places between two checks of the deadline, rows of one place */
 };
 
-#define NEAR 0.1 /* share of a limit within which a row is looked at between places */
+#define NEAR 0.1 /* fraction of a limit: only rows nearer to it are checked between places */
 
 static const double instant[INSTANTS] = {0.25, 0.5, 0.75};
 
@@ -38,7 +38,7 @@ static dyn_smooth_row interpolate_rows(const dyn_smooth_row *first, size_t strid
     return k;
 }
 
-/* The part of an interval that follows a place. */
+/* The part of an interval behind a place. */
 typedef struct part {
     size_t           place, rows, from; /* `from`: the first place of the stencil */
     dyn_smooth_state state[INSTANTS], begin;
@@ -58,7 +58,7 @@ static part part_after(const dyn_smooth *t, size_t place)
     return p;
 }
 
-/* Writes the excesses of a row over both of its limits in the part; at most 0: none. */
+/* Writes by how much a row exceeds each of its limits in the part; at most 0: not at all. */
 static void find_excess(const dyn_smooth *t, const part *p, size_t row, double excess[2])
 {
     const dyn_smooth_row *k        = &t->row[p->place * p->rows + row];
@@ -85,7 +85,7 @@ static void narrow_at(const dyn_smooth *t, size_t place, size_t row, const doubl
 double dyn_smooth_excess_between(dyn_smooth *t, bool narrow)
 {
     const size_t rows = t->second + t->third, last = t->intervals * t->parts;
-    double       most = -HUGE_VAL, *before = t->before; /* excesses of the part before */
+    double       most = -HUGE_VAL, *before = t->before; /* excesses in the part before */
     for (size_t k = 0; k < 2 * rows; k++)
         before[k] = 0;
     for (size_t place = 0; place < last; place++) {

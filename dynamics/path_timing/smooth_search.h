@@ -1,15 +1,16 @@
-/* smooth_search.h - arrays of the search for a smooth timing, and the room of its rows, for the files of this folder.
- */
+/* smooth_search.h - declares the arrays of the search for a smooth timing and the room of a row (the distance to its
+ * limits), for the files of this folder. */
 #pragma once
 #include "smooth_timing.h"
 #include <math.h>
 #include <stdbool.h>
 
-enum { LOCAL = 4 /* unknowns of an interval */, HALF_BAND = 3 };
+enum { LOCAL = 4 /* unknowns of an interval: x and its scaled derivative at both ends */, HALF_BAND = 3 };
 
 #define ROW_INLINE static inline __attribute__((always_inline))
 
-/* Weights of the four unknowns in x, u and u' at a fraction f of an interval of width h. */
+/* Hermite weights: x, u and u' at the fraction f of an interval of width h, as linear combinations of its four
+ * unknowns, x and its derivative with respect to the fraction at both ends. */
 typedef struct weights {
     double x[LOCAL], u[LOCAL], du[LOCAL];
 } weights;
@@ -33,30 +34,31 @@ static inline dyn_smooth_state local_state(const weights *w, const double *local
     return (dyn_smooth_state){dot_local(w->x, local), dot_local(w->u, local), dot_local(w->du, local)};
 }
 
-/* Arrays of the search in t->work. Samples are the places of all intervals, each with both ends. */
+/* Arrays of the search in t->work. Samples are the places of all intervals, where each interval counts both of its
+ * ends. */
 typedef struct search {
     dyn_smooth *t;
     size_t      n, rows, samples;    /* unknowns; rows of a place; intervals * (parts + 1) */
     double     *band, *right, *step; /* n x 4: lower band of the matrix; n; n */
-    double     *multiplier, *change; /* [samples][rows][2]: of high and low */
+    double     *multiplier, *change; /* [samples][rows][2]: multipliers of the limits high and low; their change */
     weights    *shape;               /* [parts + 1] */
     double      duration, mu;
-    double      products, count; /* sum and number of the products of rooms and multipliers */
+    double      products, count; /* sum and number of the products (room times multiplier) */
 } search;
 
-/* A row at a state: room to both limits, and the derivatives of the room to `high`; those to `low` have the other sign
- * but for the parts of 1 / rho. */
+/* A row at a state: its room, the distances to both limits, and the derivatives of the room to `high`. The derivatives
+ * of the room to `low` have the opposite sign, except for the parts of 1 / rho. */
 typedef struct room {
     double high, low;
     double high_x, low_x, high_u, high_du; /* low_u = -high_u, low_du = -high_du */
     double high_xx, low_xx, high_xu;       /* low_xu = -high_xu */
 } room;
 
-/* True if the deadline has passed, at interval i of a pass over all rows. The pass then stops, its results do not
- * count, and the deadline stays passed. */
+/* True if the deadline has passed, at interval i of a pass over all rows. The pass then stops, and its results are not
+ * used. */
 static inline bool is_late(const search *s, size_t i)
 {
-    enum { LOOK = 16384 /* rows between two looks */ };
+    enum { LOOK = 16384 /* rows between two checks of the deadline */ };
     const size_t per = (s->t->parts + 1) * s->rows, every = per < LOOK ? LOOK / per : 1;
     return i % every == 0 && !dyn_may_continue(s->t->deadline);
 }
@@ -87,7 +89,7 @@ ROW_INLINE room second_room(const dyn_smooth_row *k, const dyn_smooth_state *y, 
                   .low_xx  = -curve};
 }
 
-/* Divided by rho. */
+/* Divides a row by rho (smooth_timing.h). */
 ROW_INLINE room third_room(const dyn_smooth_row *k, const dyn_smooth_state *y, double rho)
 {
     const double q = 1 / rho, q3 = q * q * q, A = k->a3 * y->du + k->a2 * y->u + k->a1 * y->x + k->a0;
@@ -109,15 +111,15 @@ ROW_INLINE room room_of(const search *s, size_t k, const dyn_smooth_row *row, co
     return k < s->t->second ? second_room(row, y, rho) : third_room(row, y, rho);
 }
 
-/* The trapezoidal rule's weight of place j of an interval in the integral of the duration. */
+/* Weight of place j of an interval in the trapezoidal rule for the duration. */
 static inline double share_of(const search *s, size_t j)
 {
     const double part = 1 / (double)(s->t->intervals * s->t->parts);
     return j == 0 || j == s->t->parts ? part / 2 : part;
 }
 
-/* Sums the equations of a Newton step from the nodes into s->band and s->right, and the duration. With `convex` the
- * second derivatives of the rows are left out where they lower the curvature. */
+/* Sums the equations of a Newton step from the nodes into s->band and s->right, and the duration. With `convex`,
+ * negative curvature of single rows is left out. */
 void dyn_smooth_assemble(search *s, bool convex);
 
 /* Solves the equations by a banded Cholesky factorisation into `step`. Returns false if the matrix is not positive

@@ -6,14 +6,12 @@
 
 enum { STEPS = 300, HALVINGS = 40, STARTS = 200, ROUNDS = 1, SLOWER = 40 };
 
-#define GAP   1e-7 /* complementarity at the end, in parts of the duration */
-#define ROUGH 1e-6 /* complementarity before limits are narrowed between places */
-#define WARM  1e-3 /* complementarity at which the second search starts, with narrowed limits */
-#define BETWEEN                                                                                                        \
-    5e-6               /* part of a limit that is kept free between places, since rows are looked at at three instants \
-                        */
-#define BOUNDARY 0.995 /* part of the way to a limit that a step may go */
-#define SHRINK   0.2   /* part of x below which a step may not bring it */
+#define GAP      1e-7  /* sum of room times multiplier at the end, as a fraction of the duration */
+#define ROUGH    1e-6  /* sum of room times multiplier before limits are narrowed between places */
+#define WARM     1e-3  /* sum of room times multiplier at the start of the second search, with narrowed limits */
+#define BETWEEN  5e-6  /* fraction of a limit kept free between places, where rows are checked at three instants */
+#define BOUNDARY 0.995 /* fraction of the way to a limit that a step may go */
+#define SHRINK   0.2   /* fraction of x below which one step may not bring x */
 
 /* --- states ------------------------------------------------------------------------------------------------------- */
 
@@ -66,8 +64,8 @@ static search lay_out_search(dyn_smooth *t)
     return s;
 }
 
-/* True if all rows have room on both sides and x > 0; then s->products and s->count are set. Otherwise the problem has
- * the first row without room. */
+/* True if all rows have room on both sides and x > 0; then s->products and s->count are set. Otherwise t->place and
+ * t->bad_row tell the first row without room. */
 static bool rows_have_room(search *s)
 {
     dyn_smooth *t = s->t;
@@ -96,7 +94,7 @@ static bool rows_have_room(search *s)
 
 /* --- steps -------------------------------------------------------------------------------------------------------- */
 
-/* Largest parts of a step for the unknowns and the multipliers. */
+/* Finds the largest fractions of a step that keep room and multipliers positive. */
 typedef struct lengths {
     double primal, dual;
 } lengths;
@@ -106,13 +104,13 @@ static inline void shorten_step(double *length, double value, double change)
     if (value + *length * change < (1 - BOUNDARY) * value) *length = -BOUNDARY * value / change;
 }
 
-/* Changes of multipliers: lambda + change = (mu - lambda by) / c, where `by` is the change of the room c. */
+/* Change of a multiplier: lambda + change = (mu - lambda by) / c, where `by` is the change of the room c. */
 static inline double change_of(const search *s, double lambda, double c, double slopes)
 {
     return (s->mu - lambda * slopes) / c - lambda;
 }
 
-/* Finds the changes of the multipliers and the lengths. */
+/* Finds the changes of the multipliers, and the largest fractions of the step. */
 static lengths limit_step(search *s)
 {
     lengths l = {1, 1};
@@ -182,7 +180,7 @@ static void set_centre(search *s)
 
 /* --- search ------------------------------------------------------------------------------------------------------- */
 
-/* Sets a constant rate of r that leaves room. */
+/* Sets a constant rate of r, slow enough that every row has room. */
 static bool start_constant(search *s)
 {
     double x = 1e8;
@@ -197,8 +195,8 @@ static bool start_constant(search *s)
     return false;
 }
 
-/* Sets the multipliers so that all products are equal and add to `gap`, in parts of the duration. The nodes have room.
- */
+/* Sets the multipliers so that all products with the rooms are equal and add to `gap`, as a fraction of the duration.
+ * All rows have room. */
 static bool centre_multipliers(search *s, double gap)
 {
     double duration = 0;
@@ -211,7 +209,7 @@ static bool centre_multipliers(search *s, double gap)
     return rows_have_room(s);
 }
 
-/* Takes Newton steps until the products of rooms and multipliers add to `gap`, in parts of the duration. */
+/* Takes Newton steps until the products of rooms and multipliers add to `gap`, as a fraction of the duration. */
 static dyn_timing_status descend_to(search *s, double gap)
 {
     double  centring = 0.3;
@@ -235,7 +233,7 @@ static dyn_timing_status descend_to(search *s, double gap)
     return rows_have_room(s) && s->products < 1e3 * gap * s->duration ? DYN_TIMING_DONE : DYN_TIMING_UNDECIDED;
 }
 
-/* Lowers all rates in one proportion. */
+/* Multiplies all rates by one factor. */
 static void slow_down(search *s, double part)
 {
     for (size_t k = 0; k < s->n; k++)

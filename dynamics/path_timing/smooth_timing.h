@@ -3,8 +3,8 @@
  *
  * The path parameter is a function of another one, s = g(r) with 0 <= r <= 1, so that a finite rate of r is rest
  * without acceleration at both ends: g = 10 r^3 - 15 r^4 + 6 r^5, or g = r for a path whose first and second
- * derivatives by s are zero at both ends, as those of a spline with three equal control points there. With x = rd^2, u
- * = rdd = x'/2 and ' for d/dr, a limit at a place is a row
+ * derivatives with respect to s are zero at both ends, as those of a spline with three equal control points there. With
+ * x = rd^2, u = rdd = x'/2 and ' for d/dr, a limit at a place is a row
  *
  *     low <= B + rho A <= high,  rho = sqrt(x),
  *     A = a3 u' + a2 u + a1 x + a0,  B = b2 u + b1 x + b0,
@@ -17,8 +17,8 @@
  * (Wright 1997, ch. 5, without slacks). Rows with u' are divided by rho: then only r / rho is not linear, and its
  * tangent is a bound on the safe side. The problem is not convex: the result is a local optimum.
  *
- * Between the places limits would be exceeded a little. The limits are narrowed at both places, the search goes on,
- * and the timing is slowed down by the excess that remains. */
+ * Between the places limits would be exceeded a little. The limits are narrowed at both places, the search goes on, and
+ * the timing is slowed down by the excess that remains. */
 #pragma once
 #include "timing.h"
 #include <stdbool.h>
@@ -33,12 +33,12 @@ typedef struct dyn_smooth {
     size_t          second, third;    /* rows of a place: without u', then with it */
     dyn_smooth_row *row;              /* [places][second + third]; low and high are narrowed, see `narrowed` */
     dyn_deadline    deadline;
-    double         *node;     /* [intervals + 1][2] result: x and its derivative by the fraction of an interval */
-    double         *work;     /* dyn_smooth_work(): scratch */
-    double         *narrowed; /* [places][second + third][2] by how much high is lower and low is higher than given */
-    double         *before;   /* [second + third][2] scratch */
-    size_t          place, bad_row; /* DYN_TIMING_INFEASIBLE: a row that rest does not satisfy */
-    int             steps;          /* Newton steps taken */
+    double *node;     /* [intervals + 1][2] result: x and its derivative with respect to the fraction of an interval */
+    double *work;     /* dyn_smooth_work(): scratch */
+    double *narrowed; /* [places][second + third][2]: reduction of `high` and rise of `low` */
+    double *before;   /* [second + third][2] scratch */
+    size_t  place, bad_row; /* DYN_TIMING_INFEASIBLE: place and row that a robot at rest does not satisfy */
+    int     steps;          /* Newton steps taken */
 } dyn_smooth;
 
 /* x, u and u' at a place. */
@@ -46,7 +46,7 @@ typedef struct dyn_smooth_state {
     double x, u, du;
 } dyn_smooth_state;
 
-/* s = g(r) and its first three derivatives by r. */
+/* s = g(r) and its first three derivatives with respect to r. */
 typedef struct dyn_grading {
     double s, d1, d2, d3;
 } dyn_grading;
@@ -56,7 +56,8 @@ static inline size_t dyn_smooth_places(const dyn_smooth *t)
     return t->intervals * t->parts + 1;
 }
 
-/* Returns g at a place of n + 1 evenly spaced ones. `resting`: the path rests at both ends by itself, g = r. */
+/* Returns g at place number `place` of n + 1 evenly spaced ones. `resting`: the path rests at both ends by itself, so
+ * that g = r. */
 dyn_grading dyn_grading_at(size_t place, size_t n, bool resting);
 
 /* Returns the number of doubles in `work`. */

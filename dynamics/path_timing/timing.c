@@ -22,16 +22,16 @@ typedef struct line {
     size_t place, row; /* origin */
 } line;
 
-/* The lines of one interval: upper bounds of u from the front of `of`, lower bounds from the back. */
+/* The lines of one interval: upper bounds of u from the front of the array, lower bounds from its back. */
 typedef struct lines {
     line  *item;
     size_t room, n_upper, n_lower;
     double x_least, x_most; /* bounds of x alone */
-    line   limits_most;     /* origin of x_most */
+    line   limits_most;     /* line from which x_most comes */
     bool   late;            /* the deadline has passed: the lines are not complete */
 } lines;
 
-/* The lines that are nearest at some x. */
+/* The lowest upper line and the highest lower line at some x. */
 typedef struct gap {
     const line *upper, *lower;
     double      high, low;
@@ -68,8 +68,8 @@ static void add_line(lines *l, double p, double q, double r, const line *origin)
         l->item[l->room - ++l->n_lower] = added;
 }
 
-/* Adds a row at a place, `ahead` = 2 (s of the place - s of the interval's begin). `near` is x at the place in the pass
- * before; 0: none. */
+/* Adds a row at a place of the interval; `ahead` is 2 (s of the place - s at the start of the interval). `near` is x at
+ * the place in the pass before; 0: none. */
 static void add_limit_row(lines *l, const dyn_timing_row *row, double reach, double near, const line *origin)
 {
     double b = row->b, r = row->r;
@@ -130,14 +130,14 @@ static void note_conflict(dyn_timing *t, const line *one, const line *other)
     t->conflict_place[1] = other->place;
 }
 
-/* Moves *x from a bound of x inwards until the gap is open: downwards from x_most, or upwards from x_least. Returns
- * false with a conflict if no x in the bounds has an open gap. */
+/* Moves *x from a bound of x inwards until the gap between the lines is open: downwards from x_most, or upwards from
+ * x_least. Returns false with a conflict if no x in the bounds has an open gap. */
 static bool move_inwards(dyn_timing *t, const lines *l, bool downwards, double *x)
 {
     const line *upper = NULL, *lower = NULL;
     for (int step = 0; step < NEWTON_STEPS; step++) {
         const gap g = gap_at(l, *x);
-        if (step > 0 && !dyn_may_continue(t->deadline)) return true; /* the result does not count */
+        if (step > 0 && !dyn_may_continue(t->deadline)) return true; /* the result is not used */
         if (g.high >= g.low || (g.upper == upper && g.lower == lower)) return true;
         upper              = g.upper;
         lower              = g.lower;
@@ -153,7 +153,7 @@ static bool move_inwards(dyn_timing *t, const lines *l, bool downwards, double *
     return true;
 }
 
-/* Finds the controllable sets, from the last interval to the first. */
+/* Finds the controllable sets (intervals of x from which the end is reached), from the last interval to the first. */
 static dyn_timing_status pass_backward(dyn_timing *t, bool settling)
 {
     t->least[t->intervals] = t->most[t->intervals] = 0;
@@ -178,7 +178,8 @@ static dyn_timing_status pass_backward(dyn_timing *t, bool settling)
     return DYN_TIMING_DONE;
 }
 
-/* Takes the largest u from the start on. *change becomes the largest change of x, in parts of the largest x. */
+/* Takes the largest u from the start of the path on. *change becomes the largest change of x since the pass before, as
+ * a fraction of the largest x. */
 static dyn_timing_status pass_forward(dyn_timing *t, bool settling, double *change)
 {
     double x = 0, largest = 0, moved = 0;
@@ -201,7 +202,7 @@ static dyn_timing_status pass_forward(dyn_timing *t, bool settling, double *chan
     return DYN_TIMING_DONE;
 }
 
-/* True if a row has a term with sqrt(x) beside others. */
+/* True if a row has a term with sqrt(x) besides others. */
 static bool is_damped(const dyn_timing *t)
 {
     bool damped = false;
@@ -210,9 +211,9 @@ static bool is_damped(const dyn_timing *t)
     return damped;
 }
 
-/* Makes the motion of the pass before slower, for the next pass. A tangent of sqrt(x) far above the motion that a row
- * with d > 0 allows excludes slow motions, too. A tangent nearer to rest excludes fast ones alone, up to the next pass.
- */
+/* Lowers x of the last pass, at which the next pass takes its tangents. In a row with d > 0, a tangent of sqrt(x) at an
+ * x far above the allowed motion excludes slow motions, too. A tangent at a smaller x excludes only fast motions, and
+ * those only until the next pass. */
 static void slow_down(dyn_timing *t)
 {
     for (size_t p = 0; p < dyn_timing_places(t); p++)

@@ -27,7 +27,7 @@ typedef enum dyn_timing_status {
     DYN_TIMING_LATE,       /* the deadline has passed */
 } dyn_timing_status;
 
-/* In place of a row in `conflict`: the rows of later places, which ask for a speed that is low enough. */
+/* In `conflict`, in place of a row: the rows of later places, which require a lower speed. */
 #define DYN_TIMING_LATER ((size_t)-1)
 
 typedef struct dyn_timing {

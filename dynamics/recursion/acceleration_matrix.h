@@ -89,7 +89,8 @@ LANE_INLINE wrench inertial_wrench(const dyn_moments *moments, vec3 a, const acc
     return w;
 }
 
-/* The inertial wrench (see inertial_wrench) of mass on the z axis only. axis_moments are its m, h.z and E.zz. */
+/* Returns the inertial wrench (see inertial_wrench) of mass on the z axis alone. axis_moments are m, h.z and E.zz of
+ * that mass. */
 LANE_INLINE wrench axis_inertial_wrench(const double axis_moments[3], vec3 a, const acceleration_matrix *U)
 {
     double m = axis_moments[0], h = axis_moments[1], E = axis_moments[2];

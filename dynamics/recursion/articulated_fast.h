@@ -1,12 +1,11 @@
 /* articulated_fast.h - fast path of forward_dynamics.c for plain runs: chains of ideal revolute joints.
  *
  * Condition: dyn_run.plain, a property of the model. Without this path forward dynamics takes 1.13 (one lane, 8 lanes)
- * to 1.17 times (4 lanes) as long on average over the benchmark robots; without that of the last pass alone, up to 1.08
- * times.
- * I^A, p^A and, in the last pass, alpha stay in registers along the run. Without a rotor inertia the row of I^a for the
- * joint's axis is zero, and is neither computed nor rotated. newton_euler_fast.h computes the wrench f0 of a body about
- * the origin of the next body; so f0 is added to the next body's p^a before the sum is shifted to the body's
- * origin. */
+ * to 1.17 times (4 lanes) as long on average over the benchmark robots; without the fast path of the last pass alone,
+ * up to 1.08 times. I^A, p^A and, in the last pass, alpha stay in registers along the run. Without a rotor inertia the
+ * row of I^a for the joint's axis is zero, and is neither computed nor rotated. newton_euler_fast.h computes the wrench
+ * f0 of a body about the origin of the next body; so f0 is added to the next body's p^a before the sum is shifted to
+ * the body's origin. */
 #pragma once
 #include "articulated_pass.h"
 
@@ -35,7 +34,7 @@ LANE_INLINE void eliminate_plain_joint(const articulated_pass *p, int i, articul
     body->p = articulated_add_effort(body->p, &U, s->g);
 }
 
-/* Rotates I and p of `body` to the parent's axes and adds `own`, the parent's f0 about this body's origin, to p. */
+/* Rotates I and p of `body` to the parent's axes and adds `own` to p: f0 of the parent, about the origin of `body`. */
 LANE_INLINE void articulated_to_previous_form(link_transform X, const wrench *own, articulated_body *body,
                                               bool axis_row_is_zero)
 {

@@ -3,9 +3,10 @@
  *
  *     G = I S / D,  g = (tau - S^T p) / D,  D = S^T I S + J,   I -= I S G^T,  p += I S g,
  *
- * with the rotor inertia J; tau is without the efforts of rotor, damper and spring at qdd = 0. Without a rotor, S^T I =
- * 0 and S^T p = tau afterwards exactly. Linear axes come first: their pivots are masses, far from zero. Driven
- * coordinates are not eliminated. Featherstone (2008), ch. 7; 6-vectors are [linear; angular]. */
+ * with the rotor inertia J. tau is what remains after the efforts of rotor, damper and spring at qdd = 0 are
+ * subtracted. Without a rotor, S^T I = 0 and S^T p = tau afterwards exactly. Linear axes come first: their pivots are
+ * masses, far from zero. Driven coordinates are not eliminated. Featherstone (2008), ch. 7; 6-vectors are [linear;
+ * angular]. */
 #pragma once
 #include "articulated_pass.h"
 #include "dynamics/joint/free_joint_forces.h"
@@ -58,7 +59,8 @@ LANE_INLINE void eliminate_axis(lane IA[6][6], lane pA[6], int from, int k, lane
     pA[k] = tau;
 }
 
-/* Eliminates axis k of a joint with the rotor inertia J, which leaves the axis in IA and pA. */
+/* Eliminates axis k of a joint with the rotor inertia J. With J the rows of the axis in IA and pA do not become
+ * zero. */
 LANE_INLINE void eliminate_rotor_axis(lane IA[6][6], lane pA[6], double J, int k, lane tau, free_joint_solution *out)
 {
     lane d = 1.0 / (IA[k][k] + J), *G = out->G[k], g = out->g[k] = (tau - pA[k]) * d, U[6];
@@ -94,7 +96,7 @@ LANE_NOINLINE articulated_body eliminate_rotor_joint(const articulated_pass *p, 
     return b->tree.parent == DYN_WORLD ? body : articulated_from_array(IA, pA);
 }
 
-/* Eliminates the joint of body i from I^A and p^A of the body. Returns what the joint passes on to the parent. */
+/* Eliminates the joint of body i from its I^A and p^A. Returns I^a and p^a, which the joint passes on to the parent. */
 LANE_NOINLINE articulated_body eliminate_free_joint(const articulated_pass *p, int i, articulated_body body)
 {
     const dyn_body *b = &p->scene->model->body[i];

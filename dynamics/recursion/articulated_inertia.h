@@ -74,7 +74,7 @@ LANE_INLINE sym3 sym3_sub_product(sym3 S, vec3 g, vec3 u)
                   sub_mul(S.yy, g.y, u.y), sub_mul(S.yz, g.y, u.z), sub_mul(S.zz, g.z, u.z)};
 }
 
-/* Replaces I by I - U G^T, with G = U / D. U need not be I S; geared joints have another U. */
+/* Replaces I by I - U G^T, with G = U / D. For geared joints U is not I S (geared_joint.h). */
 LANE_INLINE void articulated_subtract(articulated *I, const wrench *U, const wrench *G)
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[3] = {G->n.x, G->n.y, G->n.z};

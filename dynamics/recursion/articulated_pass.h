@@ -22,8 +22,8 @@ typedef struct free_joint_solution {
 } free_joint_solution;
 
 typedef struct articulated_link {
-    joint_solution   joint;    /* only for joints of one coordinate */
-    twist            alpha;    /* only for bodies with carries_run */
+    joint_solution   joint;    /* set only for joints of one coordinate */
+    twist            alpha;    /* set only for bodies with carries_run (dyn_body_tree) */
     articulated_body children; /* sums of X^T I^a X and X^T p^a of the children; only for bodies with carries_run */
 } articulated_link;
 
@@ -38,7 +38,7 @@ typedef struct articulated_workspace {
 typedef struct articulated_pass {
     const dyn_scene             *scene;
     const articulated_workspace *ws;
-    const newton_euler_io       *io;     /* of the Newton-Euler forward pass; qdd: prescribed */
+    const newton_euler_io       *io; /* io of the Newton-Euler forward pass; its qdd are the prescribed accelerations */
     const lane                  *tau;    /* tau minus the efforts of elastic joints */
     const bool                  *driven; /* [nv] or NULL */
     lane                        *qdd, *singular;
@@ -58,7 +58,7 @@ LANE_INLINE void record_singular(lane pivot, double floor, int i, lane *singular
     *singular      = lane_select(fine, *singular, lane_of(i));
 }
 
-/* Returns the effort of the joint's tau, minus friction and spring. */
+/* Returns tau of the joint minus its friction and spring. */
 LANE_NOINLINE lane net_effort(const articulated_pass *p, const dyn_body *b)
 {
     lane effort = joint_effort(b, p->tau);
@@ -77,7 +77,7 @@ LANE_INLINE articulated_body articulated_body_of(const articulated_pass *p, int 
     return (articulated_body){articulated_with_rigid(children->I, b), wrench_add(children->p, own)};
 }
 
-/* Divides the equation of the joint of body i by its pivot. Returns G and g, which the last pass uses again. */
+/* Divides the equation of the joint of body i by its pivot D. Returns G and g, which the last pass uses. */
 LANE_INLINE const joint_solution *solve_joint(const articulated_pass *p, int i, const joint_equation *e)
 {
     const dyn_body *b = &p->scene->model->body[i];

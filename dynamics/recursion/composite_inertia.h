@@ -1,7 +1,8 @@
 /* composite_inertia.h - computes composite inertias: the inertia of each regrouped body (model.h) with its descendants
  * when all joints are locked. A composite is in the body's frame and has a mass (a constant of the model), first moment
- * h and second moment E about the body's origin. Mass that a revolute body moved to its parent does not resist rotation
- * about the axis. So columns and momenta along joints equal those of the composites of true bodies.
+ * h and second moment E about the body's origin. The mass that regrouping moves from a revolute body to its parent lies
+ * on the joint's axis, and does not resist rotation about it. So columns of M, and momenta along joint axes, equal
+ * those computed with the actual bodies.
  *
  * Second moments rotate like any symmetric tensor. If the reference point moves by -r, they change by E += r h^T + h
  * r^T + m r r^T. This is cheaper than for inertia tensors, which are trace(E) 1 - E. */
@@ -86,7 +87,7 @@ LANE_INLINE void composite_form(link_transform X, composite *c, double mass)
         composite_slide(c, origin_in_parent(X), mass);
     else
         composite_shift(c, &(wrench){0}, X.b->pose.p_pc, X.b->pose.offsets,
-                        mass); /* with F = 0, which the compiler removes */
+                        mass); /* called with F = 0; the compiler removes the products with it */
 }
 
 /* Rz(gamma) Rx(alpha) (x, y, 0)^T */

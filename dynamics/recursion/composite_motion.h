@@ -29,7 +29,7 @@ LANE_NOINLINE void composite_motion_accumulate(composite_motion *sum, const comp
 }
 
 /* Sets S to the sum of the body's own quantities and those of its descendants, `children`, which may be S. The body's
- * own are, since v x* I v = B v,
+ * own quantities are, since v x* I v = B v with B of spatial_algebra.h,
  *     l = m v + w x h,   C = v h^T + [w] E,   f = I a + B v,   B v = (w x l;  tr(C) w - C w). */
 LANE_INLINE void composite_motion_with_body(const composite_motion *children, const dyn_moments *own, twist v, twist a,
                                             composite_motion *S)
@@ -95,7 +95,7 @@ LANE_NOINLINE void composite_motion_to_parent_free(const dyn_body *b, const join
  * composite_motion_shift_offsets. `mass` is the mass of the composite. */
 LANE_INLINE void composite_motion_form(link_transform X, composite_motion *S, double mass)
 {
-    if (dyn_joint_has_quaternion(X.joint)) return; /* has composite_motion_to_parent_free */
+    if (dyn_joint_has_quaternion(X.joint)) return; /* the caller uses composite_motion_to_parent_free instead */
     if (X.joint == DYN_PRISMATIC) composite_motion_shift(S, 2, X.J.c, mass);
     composite_motion_turn(X, S);
 }

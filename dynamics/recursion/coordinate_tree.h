@@ -50,7 +50,7 @@ static inline int last_coordinate_of(const dyn_model *m, int i)
 /* Sets the tree, which depends on the model only. */
 static inline void coordinate_tree_prepare(const dyn_model *m, const coordinate_tree *t)
 {
-    for (int v = 0; v < m->nv; v++) /* v - 1 within a joint, and throughout a dense model */
+    for (int v = 0; v < m->nv; v++) /* v - 1 is the ancestor of v within a joint, and everywhere in a dense model */
         t->ancestor[v] = v - 1;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body_joint *joint = &m->body[i].joint;
@@ -80,8 +80,8 @@ LANE_INLINE lane first_singular(lane bad, const dyn_model *m, const coordinate_t
     return lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(t->body[k]));
 }
 
-/* Returns the end of the part that begins with coordinate `first`: the least one so that no joint from `first` on
- * follows a joint before that end without being before the end itself. The coordinates of a part are consecutive. */
+/* Returns the end of the part that begins with coordinate `first`: the smallest end such that every coordinate whose
+ * ancestor lies in [first, end) lies in [first, end) too. The coordinates of a part are consecutive. */
 static inline size_t part_end(const dyn_model *m, size_t first)
 {
     int end = (int)first + 1;
@@ -100,9 +100,9 @@ static inline size_t part_end(const dyn_model *m, size_t first)
     return (size_t)end;
 }
 
-/* Lists the relatives of the coordinates first to end - 1, in ascending order: those of the same joints, of their
- * ancestors and of their descendants. In M and in its derivatives the coordinates have nonzero entries with relatives
- * only. Returns the number of relatives. */
+/* Lists the relatives of the coordinates first to end - 1 in ascending order: these coordinates, their ancestors and
+ * their descendants. In M and in its derivatives the rows of these coordinates are nonzero only in the columns of
+ * relatives. Returns the number of relatives. */
 static inline size_t list_relatives(const dyn_model *m, size_t first, size_t end, int list[DYN_MAX_DOF])
 {
     bool   below[DYN_MAX_DOF], marked[DYN_MAX_DOF];

@@ -6,7 +6,7 @@
  *     R+ = R E,  p+ = p + R V v,  E = 1 + A [w] + B [w]^2,  V = 1 + B [w] + C [w]^2,
  *     A = sin t / t,  B = (1 - cos t) / t^2,  C = (t - sin t) / t^3,  t = |w|.
  *
- * With tangents (e_v, e_w) as everywhere, p <- p + R e_v and R <- R exp(e_w),
+ * With tangents (e_v, e_w), p <- p + R e_v and R <- R exp(e_w) as in NOTATION.md, the displaced pose changes by
  *
  *     e_w+ = E^T e_w + J dw,  e_v+ = E^T (e_v + e_w x V v + d(V v)/dw dw) + J dv,
  *
@@ -14,7 +14,8 @@
 #pragma once
 #include "workspace.h"
 
-/* Derivatives of the displaced coordinates of one joint: e+ = by_q e + by_u du, n x n for n velocities. */
+/* Derivatives of the displaced coordinates of one joint, n x n for n velocities: a change e of the coordinates and a
+ * change du of the displacement give the change e+ = by_q e + by_u du of the displaced coordinates. */
 typedef struct displacement_rates {
     int  n;
     lane by_q[6][6], by_u[6][6];
@@ -90,7 +91,7 @@ LANE_INLINE turn turn_by(vec3 w)
     return r;
 }
 
-/* x + a w x x + b w x (w x x) */
+/* x + a w x x + b w x (w x x), for vectors x and w */
 LANE_INLINE vec3 turn_polynomial(const turn *r, lane a, lane b, vec3 x)
 {
     vec3 first = cross(r->w, x);

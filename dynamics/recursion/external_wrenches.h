@@ -54,8 +54,8 @@ LANE_INLINE vec3 external_in_given_axes(const dyn_wrench_site *site, vec3 x)
     return site->has_axes ? unrotate_const(site->axes, x) : x;
 }
 
-/* An external wrench, or the compensation of a body's gravity: f = weight F, n = T + arm x F about the body's origin.
- * F and T are in world axes if `world_axes`, else in link axes. A wrench has weight 1 and its point as `arm`; a
+/* A load: an external wrench, or the compensation of a body's gravity: f = weight F, n = T + arm x F about the body's
+ * origin. F and T are in world axes if `world_axes`, else in link axes. A wrench has weight 1 and its point as `arm`; a
  * compensation has the compensated mass and its first moment, in body axes. */
 typedef struct external_load {
     const dyn_wrench_site *site; /* NULL: compensation of gravity */
@@ -65,8 +65,8 @@ typedef struct external_load {
     vec3                   F, T, arm;
 } external_load;
 
-/* The loads of a scene have the numbers external_first to external_end - 1. `values` are those of the wrenches, or
- * NULL. */
+/* The loads of a scene are numbered from external_first to external_end - 1. `values` are the numbers of the wrenches
+ * (force, torque, point), or NULL. */
 static inline size_t external_first(const dyn_scene *scene, const lane *values)
 {
     return values ? 0 : scene->n_wrenches;

@@ -1,5 +1,5 @@
-/* force_partials.h - computes the derivatives of the force on a body and its descendants with respect to one degree of
- * freedom (sensitivity.c has the equations). */
+/* force_partials.h - computes the partials of a degree of freedom: the derivatives of the force on a body and its
+ * descendants with respect to it (sensitivity.c has the equations). */
 #pragma once
 #include "composite_motion.h"
 #include "spatial_body.h"
@@ -30,7 +30,7 @@ LANE_INLINE force_partials force_partials_of(double mass, const composite_motion
     return F;
 }
 
-/* Copies entry by entry, so that the copy stays in registers. */
+/* Copies the partials entry by entry: compilers then keep the copy in registers. */
 LANE_INLINE void force_partials_copy(force_partials *to, const force_partials *from)
 {
     const wrench *q = &from->q, *qd = &from->qd, *t = &from->t;
@@ -61,8 +61,8 @@ LANE_INLINE vec3 add_z_cross(vec3 s, lane d, vec3 f)
     return (vec3){sub_mul(s.x, d, f.y), add_mul(s.y, d, f.x), s.z};
 }
 
-/* Rotates the partials to the parent's axes. They are then about the origin of the joint at position 0; for a joint
- * with a quaternion, about the parent's origin. `world_fixed`: k is not zero. */
+/* Rotates the partials to the parent's axes. The partials are then about the origin of the joint at position 0; for a
+ * joint with a quaternion, about the parent's origin. `world_fixed`: k is not zero. */
 LANE_INLINE void force_partials_turn_form(link_transform X, force_partials *F, bool world_fixed)
 {
     if (dyn_joint_has_quaternion(X.joint)) {

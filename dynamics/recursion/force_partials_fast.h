@@ -5,7 +5,7 @@
 #pragma once
 #include "force_partials.h"
 
-/* Returns the sum of a body's own quantities and those of its descendants, `children`. The body's own are
+/* Returns the sum of a body's own quantities and those of its descendants, `children`. The body's own quantities are
  *     l = m v + w x h,  C = v h^T + [w] E,  f = I a + (w x l; h x a + tr(C) w - C w).
  * m, h.z and E.zz of a regrouped revolute body are zero. */
 LANE_INLINE composite_motion composite_motion_with_revolute(const composite_motion *children, const dyn_moments *own,
@@ -14,7 +14,8 @@ LANE_INLINE composite_motion composite_motion_with_revolute(const composite_moti
     const double    *h = own->h, *E = own->E;
     const vec3       w = v.w, u = v.v, d = a.w;
     composite_motion S;
-    vec3             l = {h[1] * w.z, h[0] * w.z, sub_mul(h[1] * w.x, h[0], w.y)}; /* w x h; x has the opposite sign */
+    vec3             l = {h[1] * w.z, h[0] * w.z,
+                          sub_mul(h[1] * w.x, h[0], w.y)}; /* w x h; its x component is stored with the opposite sign */
     lane             C[3][3];
     C[0][0] = sub_mul(add_mul(h[0] * u.x, E[2], w.y), E[1], w.z);
     C[1][0] = sub_mul(add_mul(h[0] * u.y, E[0], w.z), E[2], w.x);

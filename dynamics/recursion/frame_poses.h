@@ -27,7 +27,7 @@ LANE_INLINE triple columns_mul(const column_pose *R, lane a, lane b, lane c)
     return triple_add_scaled(triple_add_scaled(triple_scale(R->x, a), R->y, b), R->z, c);
 }
 
-/* Replaces a and b by  c a + s b  and  c b - s a. */
+/* Replaces a by c a + s b, and b by c b - s a. */
 LANE_INLINE void turn_columns(triple *a, triple *b, lane c, lane s)
 {
     const triple x = triple_add_scaled(triple_scale(*a, c), *b, s);
@@ -84,7 +84,7 @@ LANE_INLINE column_pose free_child_pose(const joint_pose *X, const column_pose *
 LANE_INLINE void range_poses(const dyn_model *m, const joint_transform *XJ, body_range range, column_pose *bodies)
 {
     column_pose own = world_columns();
-    int         at  = DYN_WORLD; /* the body whose pose is `own` */
+    int         at  = DYN_WORLD; /* number of the body whose pose is `own` */
     for (size_t i = range.first; i < range.end; i++) {
         const dyn_body *b = &m->body[i];
         if (b->tree.parent != at) own = b->tree.parent == DYN_WORLD ? world_columns() : bodies[b->tree.parent];

@@ -56,8 +56,8 @@ static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, in
     return c;
 }
 
-/* Adds the terms of the rotor of body i to the equation of its joint:  U += c,  D += r^2 J (+ 2 S^T c),
- * u -= r (S_r^T p_r + friction and spring of the motor). */
+/* Adds the terms of the rotor of the joint of body i to the equation of this joint, with the symbols of the first
+ * comment:  U += c,  D += r^2 J (+ 2 S^T c), u -= r (S_r^T p_r + friction and spring of the motor). */
 static inline void add_rotor(const articulated_pass *p, int i, joint_equation *e)
 {
     const dyn_model *m = p->scene->model;

@@ -3,9 +3,10 @@
  * A segment is a sequence of at most SEGMENT consecutive coordinates, each of which is the ancestor of the next and,
  * but for the last, of no other one. All coordinates of a segment have the same ancestors outside of it.
  *
- * A column of a matrix is nonzero at a segment if it has nonzero rows in the segment or in its descendants. The column
- * of a coordinate in the unit matrix is nonzero at the segment of the coordinate and at its ancestors. In a derivative
- * of tau it is so at its descendants too, and at the same segments of a coordinate that an elastic joint couples. */
+ * A column of a matrix is called nonzero at a segment if it has nonzero rows in the segment or in its descendants. In
+ * the unit matrix, the column of a coordinate is nonzero at the segment of the coordinate and at the ancestors of this
+ * segment. In a derivative of tau it is nonzero at the descendants too, and at the same segments of the coordinate that
+ * an elastic joint couples with it. */
 #pragma once
 #include "coordinate_tree.h"
 #include <string.h>
@@ -17,14 +18,14 @@ typedef struct row_run {
     int first, n;
 } row_run;
 
-/* Where a column of a matrix A has nonzero rows, seen from a segment. */
+/* Position of the nonzero rows of a column of a matrix A relative to a segment. */
 typedef enum span_kind {
-    SPAN_APART,  /* at no segment of the same tree: the rows of M^-1 A are zero */
-    SPAN_ZERO,   /* not at this segment */
-    SPAN_NONZERO /* at this segment */
+    SPAN_APART,  /* at no segment with the same root: these rows of M^-1 A are zero */
+    SPAN_ZERO,   /* the column is zero at this segment, but not at another one with the same root */
+    SPAN_NONZERO /* the column is nonzero at this segment */
 } span_kind;
 
-/* Neighbouring columns of one kind. */
+/* Neighbouring columns of one span_kind. */
 typedef struct span {
     span_kind kind;
     int       first, end;
@@ -42,21 +43,21 @@ typedef struct segment {
     int       n_ancestors; /* number of ancestors of the first coordinate */
     int       n_runs;
     row_run  *ancestors;        /* [n_runs] these ancestors in ascending order */
-    span_list unit_spans;       /* the columns of the unit matrix behind the segment */
+    span_list unit_spans;       /* the columns of the unit matrix from the end of the segment on */
     span_list derivative_spans; /* all columns of a derivative of tau */
 } segment;
 
 typedef struct segments {
     coordinate_tree tree;
     int             n;
-    segment        *segment;    /* [n] ancestors before descendants; room for nv */
+    segment        *segment;    /* [n] ancestors before descendants; the memory is for nv segments */
     int            *segment_of; /* [nv] */
-    int            *children;   /* [nv] scratch memory: number of coordinates whose ancestor this one is */
+    int            *children;   /* [nv] scratch: number of coordinates whose ancestor is this one */
     row_run        *runs;       /* [nv x nv] room for the ancestors */
     span           *spans;      /* [2 x nv x nv] room for the spans */
     bool           *unit;       /* [nv x nv] entry s nv + t: the columns of the unit matrix in segment t are nonzero at
                                    segment s */
-    bool *derivative;           /* [nv x nv] likewise, of a derivative of tau by the coordinates */
+    bool *derivative;           /* [nv x nv] as `unit`, for a derivative of tau with respect to the coordinates */
 } segments;
 
 static inline segments segments_place(arena *a, const dyn_model *m)

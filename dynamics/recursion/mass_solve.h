@@ -1,14 +1,15 @@
 /* mass_solve.h - inverts the mass matrix M and solves M X = A for many columns, segment by segment (mass_segments.h).
  *
- * This is the elimination M = L^T D L of Featherstone (2008), ch. 6.5, in blocks. It too fills in no entry between
- * branches. Let s be the coordinates of a segment and a their ancestors. S starts as M. Tips first,
+ * This is the elimination M = L^T D L of Featherstone (2008), ch. 6.5, in blocks. Like the elimination by coordinates,
+ * this creates no nonzero entry between branches. Let s be the coordinates of a segment and a their ancestors. S starts
+ * as M. Tips first,
  *
  *     S_ss = L^T D L,   V = L^-T S_sa,   Y = -D^-1 V,   S_aa += V^T Y,   P = L^-1 Y.
  *
- * P is the acceleration of the segment by those of its ancestors; -Y are the rows s of the L of all coordinates. A
- * column of M X = -A is solved by Z = A and, tips first, Z_s = -D^-1 L^-T Z_s, Z_a += V^T Z_s; then, base first,
- * X_s = L^-1 Z_s + P X_a. A column without nonzero rows in s and its descendants has Z_s = 0. M^-1 is X for A = -1.
- * Its columns s are computed in the rows of s and before; s adds -P^T to their Z_a.
+ * P maps accelerations of the ancestors to those of the segment under zero efforts; -Y are the rows s of the factor L
+ * of M. A column of M X = -A is solved by Z = A and, tips first, Z_s = -D^-1 L^-T Z_s, Z_a += V^T Z_s; then, base
+ * first, X_s = L^-1 Z_s + P X_a. A column without nonzero rows in s and its descendants has Z_s = 0. M^-1 is X for A =
+ * -1. Its columns s are computed in the rows of s and of coordinates before s only; for them s adds -P^T to Z_a.
  *
  * L^-1 and L^-T are applied by substitution, and M^-1 is found column by column: the errors of products with S_ss^-1 or
  * with (M^-1)_aa grow with the condition of these matrices.
@@ -26,7 +27,7 @@ enum {
 typedef struct mass_blocks {
     segments     segments;
     dyn_deadline deadline;
-    size_t       stride; /* distance of the rows of S, P and `inverse` */
+    size_t       stride; /* distance of the rows of S, P and `inverse`, in lanes */
     lane *S; /* [nv x stride] S below the diagonal, then L and V. Row v has the entries of the ancestors of v, from the
                 base on, and of v; other entries are scratch */
     lane *P; /* [nv x stride] row v has the entries of the ancestors of its segment */
@@ -58,7 +59,7 @@ static inline mass_blocks mass_blocks_place(arena *a, const dyn_model *m)
                          .panel            = arena_take(a, 2 * (nv * PANEL + PACK), sizeof(lane))};
 }
 
-/* Sets what depends on the scene only. */
+/* Sets the parts of the solver that depend on the scene only. */
 static inline void mass_blocks_prepare(const dyn_scene *scene, mass_blocks *b)
 {
     segments_prepare(scene->model, &b->segments);
@@ -68,7 +69,7 @@ static inline void mass_blocks_prepare(const dyn_scene *scene, mass_blocks *b)
             b->minus_unit[i * BLOCK + j] = lane_of(i == j ? -1 : 0);
 }
 
-/* Returns a task without the matrices whose rows it takes. */
+/* Returns a task with the factors of segment s; the caller sets the matrices whose rows the task reads and writes. */
 LANE_INLINE segment_task task_of(const mass_blocks *b, const segment *s, unsigned steps)
 {
     const size_t offset = (size_t)s->own.first * b->stride;
@@ -179,8 +180,8 @@ static inline lane mass_blocks_factor(const dyn_model *m, const mass_blocks *b, 
 
 /* --- right sides ------------------------------------------------------------------------------------------------- */
 
-/* Some columns of A and X of  X = -M^-1 A: column c is at A[c - first] and X[c - first] of each row. The rows have the
- * same distance. A is overwritten by Z. */
+/* Some columns of A and X of  X = -M^-1 A: in each row, column c is entry c - first. The rows of A and X have the same
+ * distance. Z overwrites A. */
 typedef struct mass_system {
     lane  *A, *X;
     size_t stride;
@@ -211,7 +212,7 @@ static inline void substitute(const mass_blocks *b, const segment *s, mass_syste
     segment_compute(&task, columns.first, columns.end);
 }
 
-/* The columns of a span that the system has, counted from its first one. */
+/* Limits the columns of a span to those of the system, and counts them from the first column of the system. */
 LANE_INLINE span span_within(span columns, mass_system to)
 {
     const int first = columns.first < to.first ? to.first : columns.first,
@@ -234,7 +235,7 @@ static inline void put_propagation(const mass_blocks *b, const segment *s, lane 
     }
 }
 
-/* (M^-1)_ss = L^-1 D^-1 L^-T + P (M^-1)_as, of which the lower triangle is used. */
+/* Sets (M^-1)_ss = L^-1 D^-1 L^-T + P (M^-1)_as; only its lower triangle is used afterwards. */
 static inline void inverse_within(const mass_blocks *b, const segment *s, lane *inverse, size_t stride)
 {
     lane        *to   = inverse + (size_t)s->own.first * (stride + 1), block[SEGMENT * BLOCK];
@@ -278,7 +279,7 @@ static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, bool zero
 
 /* --- derivatives of tau ------------------------------------------------------------------------------------------ */
 
-/* Computes X = -M^-1 A, where A is a derivative of tau by the coordinates. */
+/* Computes X = -M^-1 A, where A is a derivative of tau with respect to the coordinates. */
 static inline void solve_columns(const mass_blocks *b, size_t nv, mass_system to)
 {
     const segments *all = &b->segments;
@@ -312,8 +313,8 @@ static inline void solve_panels(const mass_blocks *b, size_t nv, mass_system to)
     }
 }
 
-/* Computes X = -M^-1 A, where A is a derivative of tau by the coordinates. If rows are a multiple of 1 kB apart, the
- * rows of a column share a few sets of the caches, which panels avoid. */
+/* Computes X = -M^-1 A, where A is a derivative of tau with respect to the coordinates. If rows are a multiple of 1 kB
+ * apart, the rows of a column share a few sets of the caches, which panels avoid. */
 static inline void solve_derivative(const mass_blocks *b, size_t nv, mass_system to)
 {
     if (nv * sizeof(lane) % 1024 == 0)
@@ -322,10 +323,10 @@ static inline void solve_derivative(const mass_blocks *b, size_t nv, mass_system
         solve_columns(b, nv, to);
 }
 
-/* Computes X = -M^-1 A, where A is the derivative of tau by the pose or the linear velocity of a floating base on the
- * world. These change only the acceleration of the base's origin that gravity and velocities require, by y in the axes
- * of the base. So A = M_l y, where M_l are the columns of the three linear axes, and with the mass m of the tree
- * A_l = m y. */
+/* Computes X = -M^-1 A, where A is the derivative of tau with respect to the pose or the linear velocity of a floating
+ * base on the world. A change of these only changes the acceleration of the base's origin, as seen from the base, by
+ * some y. So A = M_l y, where M_l are the columns of the three linear axes, and with the mass m of the tree A_l = m
+ * y. */
 static inline void solve_floating_base(const mass_blocks *b, mass_system to, lane mass)
 {
     const lane reciprocal = 1.0 / mass;
@@ -336,7 +337,7 @@ static inline void solve_floating_base(const mass_blocks *b, mass_system to, lan
             to.X[i * to.stride + c] = -(to.A[i * to.stride + c] * reciprocal);
 }
 
-/* Computes X = -M^-1 A, where A is the derivative of tau by a wrench on a body, with six columns. */
+/* Computes X = -M^-1 A for the six columns of A, the derivative of tau with respect to a wrench on one body. */
 static inline void solve_wrench(const dyn_model *m, const mass_blocks *b, mass_system to, int body)
 {
     const segments *all = &b->segments;

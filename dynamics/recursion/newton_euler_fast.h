@@ -119,8 +119,9 @@ LANE_INLINE void plain_body_rate(const newton_euler_pass *p, int i, motion_state
     ws->required_rate[i] = inertial_wrench(&b->derived.regrouped_at_next, state->rate.ad, &state->Ud, true);
 }
 
-/* Replaces the parent's motion, with `a` of body i's origin, by the motion of body i, with `a` of next_origin. Computes
- * the inertial wrench. U is used before U' is computed: both do not fit in registers. */
+/* Replaces the parent's motion, with the acceleration at body i's origin, by the motion of body i, with the
+ * acceleration at next_origin. Computes the inertial wrench. U is used before U' is computed: both do not fit in
+ * registers. */
 LANE_INLINE void plain_body(const newton_euler_pass *p, int i, motion_state *state, newton_euler_variant v)
 {
     const dyn_body               *b  = &p->scene->model->body[i];

@@ -12,10 +12,10 @@ typedef struct newton_euler_workspace {
     wrench *axis_wrench; /* [n_bodies], inertial wrench of the mass that each body moved to its parent or the ground,
                             about the body's origin */
     external_wrenches ext;
-    motion_rate      *motion_rate; /* this and the next two: rates of motion, required, axis_wrench */
-    wrench           *required_rate, *axis_wrench_rate;
-    vec3             *w;     /* [n_bodies] angular velocities, only for the rates of external wrenches */
-    lane             *zeros; /* [nv], in place of input arrays that are NULL */
+    motion_rate *motion_rate; /* motion_rate, required_rate and axis_wrench_rate: rates of the three arrays above */
+    wrench      *required_rate, *axis_wrench_rate;
+    vec3        *w;     /* [n_bodies] angular velocities, only for the rates of external wrenches */
+    lane        *zeros; /* [nv], in place of input arrays that are NULL */
 } newton_euler_workspace;
 
 static inline newton_euler_workspace newton_euler_place(arena *a, const dyn_model *m, bool rates)
@@ -49,7 +49,7 @@ typedef struct newton_euler_pass {
     const newton_euler_io        *io;
 } newton_euler_pass;
 
-/* What a call computes: a constant of the inlined code. */
+/* Parts that a call computes: constants of the inlined code. */
 typedef struct newton_euler_variant {
     bool rates;    /* time derivatives are computed too */
     bool wrenches; /* there are external wrenches, or joint wrenches are requested */

@@ -7,7 +7,7 @@
 #pragma once
 #include "acceleration_matrix.h"
 
-typedef struct motion { /* of a body, in its axes */
+typedef struct motion { /* motion of a body, in its axes */
     vec3 w, wd;         /* angular velocity and acceleration */
     vec3 a;             /* classical acceleration of the origin, minus gravity */
 } motion;
@@ -52,7 +52,8 @@ LANE_INLINE motion world_motion(const double gravity[3])
 
 /* --- from the parent's origin to the body's, in the parent's axes ------------------------------------------- */
 
-/* The parent's acceleration at the body's origin: a_p + U_p p, with p the origin's position in the parent's frame. */
+/* The acceleration, at the body's origin, of the point fixed to the parent: a_p + U_p p, with p the origin's position
+ * in the parent's frame. */
 LANE_INLINE vec3 acceleration_at_child(link_transform X, vec3 a, const acceleration_matrix *U)
 {
     if (X.joint != DYN_REVOLUTE) return acceleration_of_point(a, U, origin_in_parent(X));
@@ -100,7 +101,7 @@ LANE_INLINE motion add_joint_motion(link_transform X, motion k, joint_rates s)
     return k;
 }
 
-/* The time derivative of add_joint_motion, which has replaced the motion k by `body`.
+/* The time derivative of add_joint_motion. `body` is its result, k the motion before it.
  *     revolute:   wdd += sddd z + w' x sd z + w x sdd z
  *     prismatic:  a' += sddd z + 2 wd x sd z + 2 w x sdd z
  * For a revolute joint w' = wd + w x sd z, the rate of the components of w, has the x and y of the body's wd. */

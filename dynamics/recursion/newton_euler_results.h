@@ -26,7 +26,7 @@ LANE_NOINLINE void add_free_effort_out(const newton_euler_pass *p, const dyn_bod
     free_add_efforts(b, free_forces(b, p->scene->terms, &(free_motion){io->q, io->qd, io->qdd, NULL}), io->tau);
 }
 
-/* The time derivative of that. */
+/* Adds the time derivatives of the efforts of rotor, damper and spring of a joint with a quaternion. */
 LANE_NOINLINE void add_free_rate_out(const newton_euler_pass *p, const dyn_body *b)
 {
     const newton_euler_io *io = p->io;
@@ -82,7 +82,8 @@ LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, 
     }
 }
 
-/* The wrench that the joint transmits: w plus that of the mass that regrouping moved from the body to its parent. */
+/* The wrench that the joint transmits: w plus the wrench of the mass that regrouping moved from the body to its parent
+ * (model.h). */
 LANE_INLINE wrench total_joint_wrench(const dyn_body *b, wrench w, const wrench *axis_wrench)
 {
     return b->joint.kind == DYN_REVOLUTE ? wrench_add(w, *axis_wrench) : w;
@@ -96,8 +97,8 @@ LANE_INLINE void joint_wrench_out(const dyn_body *b, const joint_transform *XJ, 
     store3(out + 3, w.n);
 }
 
-/* With moment_at_parent_frame the moment is about a point from which a prismatic joint slides away: n + s z x f has the
- * rate n' + s z x f' + sd z x f. */
+/* With moment_at_parent_frame the moment is about the origin of the parent's joint frame, from which a prismatic joint
+ * displaces the body by s z: n + s z x f has the rate n' + s z x f' + sd z x f. */
 LANE_INLINE wrench joint_wrench_rate(const newton_euler_pass *p, int i, const wrench_state *s)
 {
     const dyn_body *b = &p->scene->model->body[i];

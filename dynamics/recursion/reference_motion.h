@@ -1,5 +1,6 @@
-/* reference_motion.h - computes the motion of every body at a reference velocity and acceleration, from which the
- * product C(q, qd) qd_r follows without the matrix C.
+/* reference_motion.h - computes the motion of every body at a reference velocity and acceleration, from which C(q, qd)
+ * qd_r follows without the matrix C. The reference velocity qd_r and acceleration qdd_r are those of Slotine and Li's
+ * controllers, not a measured or desired motion.
  *
  * With S' = v x S of the axes of spatial_world.h at the velocity qd,
  *
@@ -13,12 +14,14 @@
 #pragma once
 #include "spatial_world.h"
 
-/* Reference velocity, and reference acceleration minus gravity: world axes, about the point of spatial_world.h. */
+/* Reference velocity v_r, and reference acceleration a_r minus gravity, in world axes about the reference point of
+ * spatial_world.h. */
 typedef struct reference_motion {
     twist v, a;
 } reference_motion;
 
-/* Adds S qd_r, S qdd_r and S' qd_r of degree of freedom d. NULL means zeros. */
+/* Adds S qd_r to the velocity, and S qdd_r and S' qd_r to the acceleration, for degree of freedom d. NULL means
+ * zeros. */
 LANE_INLINE void reference_add(const dof *d, const lane *qd_r, const lane *qdd_r, reference_motion *r)
 {
     if (qd_r) {

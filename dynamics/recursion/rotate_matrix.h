@@ -6,7 +6,8 @@
 
 /* --- symmetric matrices --------------------------------------------------------------------------------------- */
 
-/* Rz E Rz^T with cosine c and sine s. With w = s (p - q) + 2 c r, the block [p r; r q] of rows and columns x, y becomes
+/* Rz E Rz^T for a symmetric E; c and s are cosine and sine of the angle of Rz. With w = s (p - q) + 2 c r, the block [p
+ * r; r q] of rows and columns x, y becomes
  *     p' = p - s w,   q' = q + s w,   r' = c w - r. */
 LANE_INLINE sym3 sym3_turn_z(sym3 a, lane c, lane s)
 {
@@ -22,7 +23,7 @@ LANE_INLINE sym3 sym3_turn_z_minus(sym3 a, lane c, lane s)
     lane xx = sub_mul(a.xx, s, w), yy = add_mul(a.yy, s, w);
     return (sym3){xx, sub_mul(c * a.xz, s, a.yz), sub_mul(a.xy, c, w), a.zz, neg_sub_mul(c * a.yz, s, a.xz), yy};
 }
-/* Rx E Rx^T with cosine c and sine s */
+/* Rx E Rx^T for a symmetric E; c and s are cosine and sine of the angle of Rx */
 LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
 {
     lane w  = add_mul(c * (a.yz + a.yz), s, a.yy - a.zz);

@@ -1,13 +1,13 @@
 /* segment_tile.h - computes rows of a matrix in registers: those of one segment (mass_segments.h).
  *
- * A tile y has all rows of the segment and a few packs of columns. A task is a choice of the steps below, which are
- * taken in their order. No step mixes columns, so the width of a tile changes no bits. */
+ * A tile y holds all rows of the segment in a few packs (pack.h) of columns. A task is a set of the steps TILE_...,
+ * which are taken in the order of their values. No step mixes columns, so the width of a tile changes no bits. */
 #pragma once
 #include "dynamics/math/pack.h"
 #include "mass_segments.h"
 
-/* The steps; b are rows of the ancestors in another matrix or the same one, L, D, V and P the factors of mass_solve.h.
- */
+/* The steps. b are the rows of the segment's ancestors, in the same matrix or another one. L, D, V and P are the
+ * factors of mass_solve.h. */
 enum {
     TILE_LOAD   = 1,  /* y = rows of `from`; else y = 0 */
     TILE_UP     = 2,  /* y = L^-T y */
@@ -37,19 +37,20 @@ typedef struct segment_task {
     bool            lower;  /* TILE_SPREAD leaves out entries of b above the diagonal */
     lane_rows       from;   /* rows of the segment */
     lane_rows       others; /* all rows of the matrix that contains b */
-    lane_rows       to;     /* rows of the segment: the last y is stored here unless NULL */
+    lane_rows       to;     /* rows of the segment: the final y is stored here unless NULL */
     lane           *mirror; /* y^T is also stored here, with the distance of `to`, unless NULL */
 } segment_task;
 
-/* Packs in a row of a tile of n rows, which fit into the registers with a row of b and, with one lane, a factor. */
+/* Number of packs in a row of a tile of n rows. The tile, one row of b and, with one lane, one factor fit into the
+ * registers. */
 enum { TILE_MOST = 6 };
 #define TILE_FIT(n)   ((LANE_REGISTERS - (PACK > 1)) / ((n) + 1))
 #define TILE_PACKS(n) (TILE_FIT(n) < TILE_MOST ? TILE_FIT(n) : TILE_MOST)
 
 typedef pack tile[SEGMENT][TILE_MOST];
 
-/* Sets y, of n rows and C packs a row, to rows from column c on. In this and the functions below, n and C are constants
- * of the inlined code. */
+/* Loads y, n rows of C packs each, from the rows `from`, beginning at column c. In this and the functions below, n and
+ * C are constants of the inlined code. */
 LANE_INLINE void tile_load(tile y, const int n, const int C, lane_rows from, int c)
 {
 #pragma GCC unroll 8
@@ -165,7 +166,7 @@ LANE_INLINE void tile_spread(const tile y, const int n, const int C, const segme
     }
 }
 
-/* y_k += sum_i P_ki b_i over the ancestors i */
+/* y_k += sum_i P_ki b_i over the ancestors i of the segment */
 LANE_INLINE void tile_gather(tile y, const int n, const int C, const segment_task *task, int c)
 {
     const lane *P = task->f.P;

@@ -13,7 +13,7 @@
 /* Time derivatives of the members of spatial_body, for a body; after spatial_gather_rates, for the body with its
  * descendants. */
 typedef struct body_rate {
-    twist  j; /* rate of the acceleration a */
+    twist  j; /* rate of the spatial acceleration a */
     vec3   l; /* rate of the momentum l */
     mat3   C; /* rate of C = sum m v r^T over the mass points r */
     mat3   X; /* rate of X = sum F x^T over the external forces F in world axes, which act at the points x */
@@ -40,7 +40,7 @@ LANE_INLINE mat3 mat3_add(const mat3 *a, const mat3 *b)
 
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
-/* Rates of v_p, a_p and v of a body. */
+/* Rates of v_p, a_p (of the parent) and v of a body. */
 typedef struct motion_rates {
     twist vr_p, j_p, v_r;
 } motion_rates;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SINGULAR 1e-9 /* smallest pivot, as a part of the first one */
+#define SINGULAR 1e-9 /* smallest pivot that counts as not zero, relative to the first one */
 
 size_t dyn_contact_wrench_room(size_t nv, size_t n, bool covariance)
 {
@@ -16,7 +16,8 @@ static double weight(const dyn_contact_wrench *w, size_t v)
     return w->sigma ? 1 / w->sigma[v] : 1;
 }
 
-/* Sets A to the weighted rows of J^T with columns of length 1, and `length` to their lengths. False: one is 0. */
+/* Sets A to the weighted rows of J^T with columns of length 1, and `length` to their lengths. Returns false if a column
+ * is zero. */
 static bool set_columns(const dyn_contact_wrench *w, const double *jacobian, double *A, double *length)
 {
     for (size_t a = 0; a < w->n; a++) {

@@ -1,7 +1,7 @@
 /* contact_wrench.h - estimates the wrench at a frame from the torques that it causes.
  *
- * With the rows J of the frame's Jacobian along the chosen axes and the torques tau_e = J^T w + noise, w is the least
- * sum of ((tau_e - J^T w) / sigma)^2, sigma the standard deviations of the noise. With variances v sigma^2 of the
+ * With the rows J of the frame's Jacobian along the chosen axes and the torques tau_e = J^T w + noise, w minimises the
+ * sum of ((tau_e - J^T w) / sigma)^2, with the standard deviations sigma of the noise. With variances v sigma^2 of the
  * torques, the covariance of w is A^+ diag(v) A^+^T, A = diag(1 / sigma) J^T. */
 #pragma once
 #include "dynamics/memory/memory.h"

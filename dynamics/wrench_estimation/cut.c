@@ -157,7 +157,8 @@ static void add_rotors(const dyn_cut *cut, const dyn_cut_states *s, const frame_
     }
 }
 
-/* Adds a wrench with force and moment in axes R (in the world) about the world's point p. */
+/* Adds a wrench whose force and moment have components in axes R (relative to the world), about the point p of the
+ * world. */
 static void add_world_wrench(const dyn_pose *X_wf, const double R[3][3], const double p[3], const double *wrench,
                              double sign, double sum[6])
 {
@@ -187,7 +188,7 @@ static void add_moving_children(const dyn_cut *cut, const dyn_cut_states *s, con
     }
 }
 
-/* Turns force and moment of a site's wrench to the axes of its link or of the world. */
+/* Rotates force and moment of a site's wrench to the axes of its link or of the world. */
 static void turn_site(const dyn_wrench_site *site, double *wrench)
 {
     for (int part = 0; site->has_axes && part < 2; part++) {

@@ -32,9 +32,10 @@ typedef struct dyn_cut {
     double mass, h[3], I[6];                   /* kg, kg m, kg m^2: xx xy xz yy yz zz; all 0 at a joint that moves */
     double compensated_mass, compensated_h[3]; /* kg, kg m: sums over the rigid body of dyn_link.gravity_compensation */
     size_t n_children, n_rotors, n_pushes;
-    const size_t    *rows;       /* [n_children] rows of the children's joint wrenches */
-    const dyn_frame *frames;     /* [1 + 2 n_children] F; then for each child the frame with the axes of its wrench, and
-                                    one whose origin is the point of the moment */
+    const size_t *rows; /* [n_children] rows of the children's joint wrenches */
+    /* [1 + 2 n_children] F; then two frames of each child, one with the axes of its wrench, one whose origin is the
+     * moment's point of reference. */
+    const dyn_frame     *frames;
     const dyn_cut_rotor *rotors; /* [n_rotors] */
     const dyn_cut_push  *pushes; /* [n_pushes] */
 } dyn_cut;
@@ -48,14 +49,14 @@ typedef struct dyn_cut_states {
     const double      *joint_wrenches; /* n_rows x 6; NULL: no cut has children */
 } dyn_cut_states;
 
-/* Adds a rigid body to the cut's own: `inertia` is in a frame whose pose in F is X. dyn_cut_add_compensation adds the
- * compensation of its gravity. */
+/* Adds another rigid body to that of the cut: `inertia` is in a frame whose pose in F is X. dyn_cut_add_compensation
+ * adds the compensation of its gravity. */
 void dyn_cut_add_inertia(dyn_cut *cut, const dyn_inertia *inertia, const dyn_pose *X);
 
 /* Adds the compensated share of a mass and its first moment, in a frame whose pose in F is X. */
 void dyn_cut_add_compensation(dyn_cut *cut, double mass, const double h[3], const dyn_pose *X);
 
-/* Returns the entries per state of `room`. */
+/* Returns the entries per state of the scratch memory `room`. */
 size_t dyn_cut_entries(const dyn_cut *cut);
 
 /* Writes the wrench [force; moment about the origin of F] in the axes of F, 6 entries. */

@@ -16,7 +16,7 @@
  *
  *     v+ = a^2 v + c^2 / 2 + a c^2 / 2 (from the second step on; v = c^2 / 2 after the first, 0 before),
  *
- * as neighbouring steps share one measured torque. */
+ * because two neighbouring steps share one measured torque. */
 #pragma once
 #include <stddef.h>
 

@@ -44,7 +44,7 @@ static api_identity identity_of(const client *c, time_t now)
         .name = c->name, .roles = c->roles, .models = c->models, .refused = past ? expired[c->kind] : NULL};
 }
 
-/* Compares the first four bytes of the hashes before all of them, since most differ there. How long that takes depends
+/* Compares the first four bytes of the hashes before all of them, since most differ there. The time of that depends
  * on the hash of the token that was sent. A client cannot choose a token by its hash, and a part of a hash does not
  * help to find the token. The comparison of the whole hashes takes constant time. */
 static bool hashes_are_equal(const uint8_t a[SRV_TOKEN_HASH], const uint8_t b[SRV_TOKEN_HASH])

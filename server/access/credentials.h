@@ -11,7 +11,7 @@
 
 typedef struct srv_credentials {
     atomic_size_t references;
-    uint64_t      generation;         /* greater than that of every set before */
+    uint64_t      generation;         /* number of the set; each new set has a greater one */
     srv_clients  *clients;            /* NULL: no --tokens */
     srv_tls      *tls;                /* NULL: no TLS */
     bool          takes_certificates; /* --tls-client-ca is given */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A part of a header. */
+/* A part of the value of a header Forwarded or X-Forwarded-For. */
 typedef struct piece {
     const char *start;
     size_t      length;

@@ -1,7 +1,8 @@
 /* token.h - make the secret tokens of clients, and their hashes.
  *
- * A token is 256 random bits. Such a secret cannot be guessed, so a single SHA-256 protects the file that keeps the
- * hash: the slow hashes for passwords make guessing expensive, and would cost milliseconds for every request. */
+ * A token is 256 random bits. A secret of that length cannot be guessed, so a single SHA-256 protects the file that
+ * keeps the hash: the slow hashes for passwords make guessing expensive, and would cost milliseconds for every request.
+ */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

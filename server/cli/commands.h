@@ -2,7 +2,7 @@
 #pragma once
 #include "options.h"
 
-/* The table of all sub-commands; ends with a NULL name. Its first entry, serve, has no `run`: main.c runs it. */
+/* The table of all sub-commands; ends with a NULL name. The first entry, serve, has no `run`: main.c runs it. */
 extern const cli_command cli_commands[];
 
 const cli_command *cli_command_named(const char *name); /* NULL: there is none */

@@ -24,7 +24,7 @@ typedef struct cli_option {
     const char    *help;
 } cli_option;
 
-/* CLI_SOME: one or more; CLI_MANY: any number, also none. Both only as the last operand. */
+/* CLI_SOME: one or more; CLI_MANY: any number, also none. CLI_SOME and CLI_MANY stand only at the last operand. */
 typedef enum cli_presence { CLI_NEEDED, CLI_OPTIONAL, CLI_SOME, CLI_MANY } cli_presence;
 
 typedef struct cli_operand {

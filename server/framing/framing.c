@@ -115,7 +115,8 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-/* Checks extensions: blanks, then a semicolon and text (RFC 9112, section 7.1.1). Their meaning is ignored. */
+/* Checks extensions: blanks, then a semicolon and text (RFC 9112, section 7.1.1). The meaning of extensions is ignored.
+ */
 static bool check_extensions(srv_framing *f, const char *text, size_t length)
 {
     size_t blanks = 0;

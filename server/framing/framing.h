@@ -6,8 +6,8 @@
  * value, no Cookie (the server reads none). The first violation ends the connection: the check passes on a harmless
  * request instead of the malformed one, or the end of its body, and the server answers that request with the problem.
  *
- * The state machine is pure: it knows no sockets and allocates nothing. Which messages it accepts and what it passes on
- * depends on the bytes alone, never on how the network has cut them. */
+ * The state machine is pure: it knows no sockets and allocates nothing. The messages that it accepts and the bytes that
+ * it passes on depend on the bytes alone, never on how the network has cut them. */
 #pragma once
 #include "api/problem.h"
 #include <stdint.h>
@@ -38,7 +38,7 @@ typedef struct srv_framing {
     unsigned          empty_lines, fields, hosts, lengths, codings;
     bool              http_1_0;
     size_t            extension_bytes, trailer_bytes; /* received in this body */
-    char              request_id[129];                /* of the current head; "": none */
+    char              request_id[129];                /* Request-Id of the current head; "": none */
     api_code          code;                           /* the problem of the last message; API_NO_PROBLEM: none */
     bool              replaced;                       /* true: the substitute stands in place of the whole request */
     char              detail[160];

@@ -12,8 +12,9 @@
 
 enum { FIRST = 3 }; /* SD_LISTEN_FDS_START */
 
-const char *const srv_handover_names[SRV_HANDOVER_ENDS] = {
-    [SRV_END_CONTROL] = "torqued.control", [SRV_END_TWIN] = "torqued.twin", [SRV_END_STORE_LOCK] = "torqued.lock"};
+const char *const srv_handover_names[SRV_HANDOVER_ENDS] = {[SRV_END_CONTROL]    = "torqued.control",
+                                                           [SRV_END_STORE_LINK] = "torqued.twin",
+                                                           [SRV_END_STORE_LOCK] = "torqued.lock"};
 
 /* Number in a variable; -1: absent or no number. */
 static long read_variable(const char *name)

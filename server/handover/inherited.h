@@ -13,8 +13,13 @@
 
 enum { SRV_INHERITED_MOST = 512, SRV_INHERITED_NAME = 64 };
 
-/* Descriptors of a hand-over; see successor.h and server/store/twin.h. */
-typedef enum srv_handover_end { SRV_END_CONTROL, SRV_END_TWIN, SRV_END_STORE_LOCK, SRV_HANDOVER_ENDS } srv_handover_end;
+/* Descriptors of a hand-over; see successor.h and server/store/handover_sync.h. */
+typedef enum srv_handover_end {
+    SRV_END_CONTROL,
+    SRV_END_STORE_LINK,
+    SRV_END_STORE_LOCK,
+    SRV_HANDOVER_ENDS
+} srv_handover_end;
 
 extern const char *const srv_handover_names[SRV_HANDOVER_ENDS];
 

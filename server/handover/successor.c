@@ -25,7 +25,7 @@ extern char **environ;
 static struct {
     char               path[PATH_MAX];
     char             **arguments;
-    int                policy; /* of the process at its start; the main thread leaves a real-time policy later */
+    int                policy; /* policy of the process at the start; the main thread leaves a real-time policy later */
     struct sched_param priority;
 } program;
 

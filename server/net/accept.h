@@ -20,7 +20,7 @@ typedef struct srv_acceptor {
     int              listener[SRV_SOURCES_MOST];
     bool             has_proxy_header[SRV_SOURCES_MOST];
     bool             is_kept[SRV_SOURCES_MOST]; /* systemd keeps the socket open, and its queue */
-    srv_daemon       daemon[SRV_SOURCES_MOST];  /* of libmicrohttpd that gets the connections of the listener */
+    srv_daemon       daemon[SRV_SOURCES_MOST];  /* daemon of libmicrohttpd that gets the connections of the listener */
     uv_poll_t        poll[SRV_SOURCES_MOST];
     bool             paused; /* true: not polling, because the limit of connections or descriptors is reached */
     uint64_t         retry;  /* ns, when to poll again although there is no room */

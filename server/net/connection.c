@@ -114,6 +114,7 @@ static void shut_slow(srv_connections *all, srv_connection *c)
                                            [SRV_IDLE]    = 1 + API_PHASE_IDLE};
     int              phase              = phases[c->phase];
     if (phase > 0) api_metric_add(API_METRIC_EXPIRED_CONNECTIONS, (api_label_values){{(unsigned)phase - 1}}, 1);
+    if (c->phase == SRV_READING && !c->exchange && all->on_late_head) all->on_late_head(all->on_late_head_arg, c);
     srv_connection_shut(all, c);
 }
 

@@ -42,16 +42,16 @@ typedef struct srv_connection {
     bool                   client_closed;         /* the client has closed its side */
     srv_peer               peer;
     gnutls_session_t       tls;             /* NULL: not encrypted */
-    srv_credentials       *tls_credentials; /* those with which the session began; NULL: not encrypted */
-    srv_certificate        certificate;     /* of the client, as checked by the credentials of the generation */
+    srv_credentials       *tls_credentials; /* credentials with which the session began; NULL: not encrypted */
+    srv_certificate        certificate; /* certificate of the client, as checked by the credentials of the generation */
     uint64_t               certificate_generation;
-    srv_account           *peer_account;   /* of the address or user at the other end */
+    srv_account           *peer_account;   /* account of the address or user at the other end */
     bool                   is_counted;     /* true: it is one of the account's connections */
     bool                   is_surplus;     /* the client had too many connections: the first request is refused */
-    srv_account           *client_account; /* of the last request's client, if another; NULL: none */
+    srv_account           *client_account; /* account of the last request's client, if another; NULL: none */
     srv_tally              tally;
     bool                   on_loopback; /* accepted on a loopback address: the client is on this machine */
-    srv_inflow             inflow;      /* what the client sends, checked */
+    srv_inflow             inflow;      /* check of the bytes that the client sends */
     uint64_t               requests;    /* number of requests that libmicrohttpd has announced */
     struct srv_loop       *loop;        /* the last four fields belong to http_daemon.c and exchange*.c */
     struct MHD_Connection *mhd;
@@ -59,12 +59,17 @@ typedef struct srv_connection {
     void                  *exchange; /* the current request; NULL: none */
 } srv_connection;
 
+/* Called when a connection ends whose client has not sent the head of a request in time. */
+typedef void srv_late_head(void *arg, const srv_connection *connection);
+
 typedef struct srv_connections {
     srv_connection *first[SRV_PHASES], *last[SRV_PHASES];
     uint64_t        time_limit[SRV_PHASES]; /* per phase, ns; SRV_NEVER: none */
     size_t          count;
-    size_t          n_closing; /* number of connections in SRV_CLOSING */
-    uint64_t        now;       /* ns, last reading of the clock; the time stamp of every event since */
+    size_t          n_closing;    /* number of connections in SRV_CLOSING */
+    uint64_t        now;          /* ns, last reading of the clock; the time stamp of every event since */
+    srv_late_head  *on_late_head; /* NULL: not called */
+    void           *on_late_head_arg;
 } srv_connections;
 
 /* Reads the clock. Called before every turn of the loop and for every request, since one turn may serve many. */

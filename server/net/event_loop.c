@@ -165,6 +165,19 @@ static void begin_drain(srv_loop *loop)
     srv_connections_limit_idle(&loop->connections, shared ? srv_ns(config->drain) : idle_drain_time);
 }
 
+/* A request whose head has arrived has a line of its own in any case. */
+static void log_late_head(void *arg, const srv_connection *connection)
+{
+    srv_loop *loop = arg;
+    srv_log  *log  = loop->server->log;
+    srv_line  line;
+    if (log->level < SRV_INFO || !srv_log_admits(log, connection->peer_account->name, 0)) return;
+    srv_log_begin(&line, log, SRV_INFO, "late-head");
+    srv_log_text(&line, "from", connection->peer.text);
+    srv_log_ms(&line, "ms", loop->connections.now - connection->since);
+    srv_log_end(&line);
+}
+
 static void set_time_limits(srv_loop *loop)
 {
     const srv_config *config     = loop->server->config;
@@ -278,6 +291,8 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const srv_listener
                        .scratch     = api_worker_open(),
                        .credentials = srv_credentials_share(server->credentials)};
     srv_mutex_init(&loop->mutex);
+    loop->connections.on_late_head     = log_late_head;
+    loop->connections.on_late_head_arg = loop;
     set_time_limits(loop);
     if (loop->scratch && start_daemons(loop, listeners) && open_handles(loop) &&
         srv_accept_begin(&loop->acceptor, loop, listeners, index) &&

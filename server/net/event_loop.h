@@ -22,10 +22,10 @@ typedef struct srv_server {
     srv_log                  *log;
     srv_slow_log             *slow_log;
     api                      *api;
-    srv_pool                 *pool;        /* workers for evaluations */
-    srv_pool                 *writer;      /* workers for changes of models */
-    srv_accounts             *accounts;    /* of the clients */
-    srv_credentials          *credentials; /* those at the start; srv_loop_set_credentials gives a loop newer ones */
+    srv_pool                 *pool;     /* workers for evaluations */
+    srv_pool                 *writer;   /* workers for changes of models */
+    srv_accounts             *accounts; /* accounts of all clients */
+    srv_credentials *credentials;       /* credentials at the start; srv_loop_set_credentials gives a loop newer ones */
 } srv_server;
 
 /* SRV_HAND_OVER: as SRV_DRAIN, while another process accepts from the same sockets. Connections close after their next

@@ -38,7 +38,7 @@ struct srv_exchange {
     uint64_t               send_at;          /* ns, when to send a delayed reply */
     bool                   leaves;           /* the job has held the loop for too long */
     uint64_t               queued;           /* ns, when the job was given to the pool; 0: it ran on this thread */
-    uint64_t               number;           /* of the request on its connection, from 1 */
+    uint64_t               number;           /* number of the request on its connection, from 1 */
     char                  *body;             /* the received part of job.body; moves when it grows */
     size_t                 capacity;         /* bytes allocated at `body` */
     size_t                 claimed;          /* bytes of `body` that are claimed from the memory budget */

@@ -21,8 +21,10 @@ static void on_worker_done(srv_job *job)
  * srv_pool_push returns. */
 static enum MHD_Result suspend(srv_exchange *x)
 {
-    x->stage    = SUSPENDED;
-    x->job.done = on_worker_done;
+    x->stage      = SUSPENDED;
+    x->job.done   = on_worker_done;
+    x->job.client = x->account ? x->account->name : NULL;
+    x->job.id     = srv_response_header(api_reply_of(x->job.call), "Request-Id");
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WORKING);
     MHD_suspend_connection(x->mhd);
     if (x->connection->client_closed)
@@ -159,7 +161,7 @@ static bool reserve_audit_line(srv_job *job)
     return false;
 }
 
-/* Passes the request to a worker if it is admitted. It costs no more than the time until its deadline. */
+/* Passes the request to a worker if it is admitted. The request costs no more than the time until its deadline. */
 static enum MHD_Result pass_on(srv_exchange *x, bool writes)
 {
     uint64_t now = srv_now(), deadline = x->job.deadline.time;

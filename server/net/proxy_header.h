@@ -1,5 +1,6 @@
 /* proxy_header.h - read the header of the PROXY protocol, versions 1 and 2, by which a proxy on the level of TCP names
- * the client of a connection (haproxy.org, The PROXY protocol). It precedes all other bytes, also those of TLS. */
+ * the client of a connection (haproxy.org, The PROXY protocol). The header precedes all other bytes, also those of TLS.
+ */
 #pragma once
 #include "accept.h"
 #include <sys/socket.h>

@@ -4,7 +4,8 @@
  * the dynamic linker. This file defines both functions for the whole program; for the sockets attached here they return
  * checked bytes, for all others they do what the libraries' functions do. The bytes are plaintext in both cases. A
  * relay through a socket pair would need no such function, but TLS of our own, and four more system calls and one more
- * event for every request. These are counted from the calls that a relay makes; no relay was built and measured.
+ * event for every request. Calls and events are counted from the calls that a relay makes; no relay was built and
+ * measured.
  *
  * libmicrohttpd polls with edge-triggered epoll and takes a short read as "nothing left", so a read returns less than
  * it was asked for only if the socket is drained. */

@@ -4,7 +4,7 @@
 #include <microhttpd.h>
 
 typedef struct srv_head {
-    api_request request;                                     /* its strings belong to libmicrohttpd or to `joined` */
+    api_request request;                                     /* strings belong to libmicrohttpd or to `joined` */
     const char *authorization, *forwarded, *x_forwarded_for; /* for the server alone; NULL: absent */
     /* Values that were allocated because they are joined. */
     char    *joined[sizeof(api_request) / sizeof(char *) + 3];

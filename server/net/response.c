@@ -148,7 +148,7 @@ void srv_response_send_directly(const srv_connection *connection, const api_call
     free(text);
 }
 
-static const char *header_of(const api_reply *reply, const char *name)
+const char *srv_response_header(const api_reply *reply, const char *name)
 {
     for (size_t i = 0; i < reply->n_headers; i++)
         if (strcmp(reply->header[i].name, name) == 0) return reply->header[i].value;
@@ -210,7 +210,8 @@ static void count_request(const srv_access *access, unsigned status, const api_f
         api_metric_observe(API_METRIC_QUEUE_SECONDS, operation, waited(f, access->queued));
     if (is_slow(access, ns)) api_metric_add(API_METRIC_SLOW_REQUESTS, operation, 1);
     if (access->call && (f->trace || is_slow(access, ns)))
-        api_exemplar_note(operation.value[0], ns, f->trace, header_of(api_reply_of(access->call), "Request-Id"));
+        api_exemplar_note(operation.value[0], ns, f->trace,
+                          srv_response_header(api_reply_of(access->call), "Request-Id"));
 }
 
 /* Logs what is known about the work of a request: trace, model, states and times. */
@@ -246,7 +247,7 @@ static void begin_audit_line(srv_line *line, srv_log *log, const srv_access *acc
     }
     srv_log_text(line, "problem", reply->problem);
     srv_log_text(line, "reason", access->refused);
-    srv_log_text(line, "id", header_of(reply, "Request-Id"));
+    srv_log_text(line, "id", srv_response_header(reply, "Request-Id"));
 }
 
 /* Logs the times of the phases of a request in their order: reading, waiting for a worker, the steps of the operation,
@@ -285,7 +286,7 @@ static void report_slow(const srv_records *records, const srv_access *access, co
         srv_log_text(&line, "revision", f->revision);
         if (f->states > 0) srv_log_count(&line, "states", f->states);
         srv_log_text(&line, "problem", access->answered ? api_reply_of(access->call)->problem : NULL);
-        srv_log_text(&line, "id", header_of(api_reply_of(access->call), "Request-Id"));
+        srv_log_text(&line, "id", srv_response_header(api_reply_of(access->call), "Request-Id"));
         srv_log_text(&line, "trace", f->trace);
     }
     if (!access->delivered) srv_log_text(&line, "ended", "early");
@@ -345,7 +346,7 @@ static void put_request(srv_log *log, const srv_access *access, const api_figure
         srv_log_count(&line, "out", access->answered && !reply->head ? reply->length : 0);
         srv_log_text(&line, "problem", access->answered ? reply->problem : NULL);
         srv_log_text(&line, "route", api_call_route(access->call));
-        srv_log_text(&line, "id", header_of(reply, "Request-Id"));
+        srv_log_text(&line, "id", srv_response_header(reply, "Request-Id"));
         put_figures(&line, access, f);
     }
     if (!access->delivered) srv_log_text(&line, "ended", access->slow_reader ? "slow-reader" : "early");

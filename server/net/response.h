@@ -6,7 +6,10 @@
 #include "server/audit/slow_log.h"
 #include <microhttpd.h>
 
-/* Queues the call's reply. Its body is handed over without a copy. `close`: the connection closes afterwards.
+/* Returns the value of a header of a reply; NULL: it has none of this name. */
+const char *srv_response_header(const api_reply *reply, const char *name);
+
+/* Queues the call's reply. The body is handed over without a copy. `close`: the connection closes afterwards.
  * `retry_after` > 0 replaces the reply's Retry-After, seconds. `queued`: when a worker was asked to run the request,
  * ns; 0: none was. */
 enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bool close, unsigned retry_after,
@@ -17,8 +20,8 @@ enum MHD_Result srv_response_send(struct MHD_Connection *mhd, api_call *call, bo
  * socket's buffer is lost. */
 void srv_response_send_directly(const srv_connection *connection, const api_call *call);
 
-/* Writes a fixed answer, 503 `memory-full`, to the socket or through the TLS session, in the same way. It needs no
- * memory of its own. `head`: without the body, for HEAD. */
+/* Writes a fixed answer, 503 `memory-full`, to the socket or through the TLS session, in the same way. The answer needs
+ * no memory of its own. `head`: without the body, for HEAD. */
 void srv_response_send_shortage(struct MHD_Connection *mhd, api *service, bool head);
 
 typedef struct srv_access {
@@ -28,7 +31,7 @@ typedef struct srv_access {
     const char *client;          /* name of the client; "" or NULL: not recognised */
     const char *refused; /* the reason why the credential that the client has shown does not count; NULL: it counts */
     const char *via;     /* the address of the trusted proxy that has forwarded the request; NULL: none */
-    const char *from;    /* its address, or its user on a Unix-domain socket */
+    const char *from;    /* address of the client, or user on a Unix-domain socket */
     const char *account; /* name of its account */
     uint64_t    received, began;
     uint64_t    arrived;     /* ns, when the request was complete; 0: it never was */

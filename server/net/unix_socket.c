@@ -1,8 +1,8 @@
 /* unix_socket.c - see listen.h: Unix-domain sockets.
  *
  * The file of a socket remains when its server is killed; connecting to it then fails with ECONNREFUSED (unix(7)).
- * Such a file is replaced. The folder is locked from this check until the new socket listens, so that of two servers
- * starting together the second one sees the socket of the first. */
+ * A file of a server that has ended is replaced. The folder is locked from this check until the new socket listens, so
+ * that of two servers starting together the second one sees the socket of the first. */
 #include "listen.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static int lock_folder(const char *path)
     return -1;
 }
 
-/* Binds the socket to its path and listens. Its permissions never exceed `mode`: Linux creates the file with the
+/* Binds the socket to its path and listens. The permissions never exceed `mode`: Linux creates the file with the
  * permissions of the unbound socket, less the umask. */
 static bool bind_path(int fd, const struct sockaddr_un *name, mode_t mode)
 {

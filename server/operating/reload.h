@@ -20,7 +20,7 @@ typedef struct srv_reloader {
     srv_generation      *generations; /* list, the newest first; NULL: the settings of the start are in force */
 } srv_reloader;
 
-/* Called by the main thread: reads everything again. False if the server keeps what it has. The log and the metrics
- * tell which. */
+/* Called by the main thread: reads settings, tokens and certificates again. False: that failed, and those before stay
+ * in force. The log and the metrics tell which. */
 bool srv_reload(srv_reloader *reloader);
 void srv_reloader_free(srv_reloader *reloader); /* call when no other thread runs */

@@ -28,6 +28,8 @@ static bool open_shared(srv_service *s, char *error, size_t size)
     const srv_config *c      = &s->config;
     api_config        config = srv_config_api(c);
     config.files             = srv_console_files;
+    config.memory_holders    = srv_accounts_read_memory;
+    config.memory_source     = &s->accounts;
     s->shared                = (srv_server){.config = c, .log = &s->log};
     srv_accounts_open(&s->accounts);
     srv_slow_log_open(&s->slow_log);
@@ -119,7 +121,7 @@ static bool take_over_service(srv_service *s, char *error, size_t size)
 {
     int control          = s->inherited.handover[SRV_END_CONTROL];
     s->models.store_lock = s->inherited.handover[SRV_END_STORE_LOCK];
-    s->models.link       = s->inherited.handover[SRV_END_TWIN];
+    s->models.link       = s->inherited.handover[SRV_END_STORE_LINK];
     if (!load_models(s, error, size) || !srv_await_models(&s->models, error, size)) return false;
     if (!srv_predecessor_tell_loaded(control)) {
         snprintf(error, size, "the server that hands over does not answer");

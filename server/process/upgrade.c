@@ -46,16 +46,16 @@ static bool start_successor(srv_upgrade *u)
 {
     srv_passed   passed[SRV_INHERITED_MOST] = {{.fd = -1}};
     srv_store   *store                      = u->models->store;
-    int          twin                       = share_store(u->models);
+    int          link                       = share_store(u->models);
     const size_t most                       = SRV_INHERITED_MOST - SRV_HANDOVER_ENDS;
     size_t       n                          = list_sockets(u->listeners, passed, 0, most);
     n                                       = list_sockets(u->health, passed, n, most);
-    if (twin < 0) return false;
-    passed[n++] = (srv_passed){twin, srv_handover_names[SRV_END_TWIN]};
+    if (link < 0) return false;
+    passed[n++] = (srv_passed){link, srv_handover_names[SRV_END_STORE_LINK]};
     if (store) passed[n++] = (srv_passed){srv_store_lock_descriptor(store), srv_handover_names[SRV_END_STORE_LOCK]};
     bool started = srv_successor_start(&u->successor, passed, n);
     int  error   = errno;
-    close(twin);
+    close(link);
     errno = error;
     return started;
 }

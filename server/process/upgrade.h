@@ -1,6 +1,7 @@
 /* upgrade.h - hand the service over to a new process of the program, for the main thread of the server.
  *
- * SIGUSR2 begins it (server/handover/successor.h). The models of a folder are shared meanwhile (server/store/twin.h).
+ * SIGUSR2 begins it (server/handover/successor.h). The models of a folder are shared meanwhile
+ * (server/store/handover_sync.h).
  */
 #pragma once
 #include "server/handover/successor.h"

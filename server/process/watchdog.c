@@ -1,6 +1,8 @@
 /* watchdog.c - see watchdog.h. */
 #include "watchdog.h"
 #include "notify.h"
+#include <stdio.h>
+#include <string.h>
 
 static const uint64_t second = 1000000000;
 
@@ -50,6 +52,36 @@ static size_t overdue_threads(srv_watchdog *w, srv_pool *pool, api_thread_label 
     return w->overdue[kind] >= w->patience ? n : 0;
 }
 
+/* Names the client of an account as the lines of requests do: `client` for a name, otherwise `from`. */
+static void log_account(srv_line *line, const char *account)
+{
+    static const char name[] = "client:", address[] = "address:";
+    if (strncmp(account, name, sizeof name - 1) == 0)
+        srv_log_text(line, "client", account + sizeof name - 1);
+    else if (strncmp(account, address, sizeof address - 1) == 0)
+        srv_log_text(line, "from", account + sizeof address - 1);
+    else if (*account)
+        srv_log_text(line, "from", account);
+}
+
+/* Logs how many threads are stuck, and the request of one of them. */
+static void log_stuck(const srv_watchdog *w, api_thread_label kind, const char *threads, size_t stuck)
+{
+    srv_pool   *pool = kind == API_THREAD_LOOP ? NULL : kind == API_THREAD_WRITER ? w->server->writer : w->server->pool;
+    srv_overdue overdue = {.path = ""};
+    char        message[100];
+    srv_line    line;
+    if (pool) srv_pool_find_overdue(pool, w->checked, &overdue);
+    snprintf(message, sizeof message, "%zu %s have made no progress for %.1f s%s", stuck, threads,
+             (double)w->patience / 1e9, *overdue.path ? "; one runs the request of this path and client" : "");
+    srv_log_begin(&line, w->server->log, SRV_ERROR, "stuck");
+    srv_log_text(&line, "message", message);
+    srv_log_text(&line, "path", *overdue.path ? overdue.path : NULL);
+    log_account(&line, overdue.client);
+    srv_log_text(&line, "id", *overdue.id ? overdue.id : NULL);
+    srv_log_end(&line);
+}
+
 static void report(srv_watchdog *w, api_thread_label kind, size_t stuck)
 {
     static const char *const names[] = {
@@ -62,12 +94,8 @@ static void report(srv_watchdog *w, api_thread_label kind, size_t stuck)
                         (double)w->patience / 1e9);
     else if (kind == API_THREAD_LOOP)
         api_clear_reason(w->server->api, "loops");
-    srv_pool *pool = kind == API_THREAD_LOOP ? NULL : kind == API_THREAD_WRITER ? w->server->writer : w->server->pool;
-    char      path[200] = "";
-    if (pool) srv_pool_overdue_path(pool, w->checked, path, sizeof path);
     if (stuck > 0)
-        srv_log_message(w->server->log, SRV_ERROR, "stuck", "%zu %s have made no progress for %.1f s%s%s", stuck,
-                        names[kind], (double)w->patience / 1e9, *path ? "; one runs " : "", path);
+        log_stuck(w, kind, names[kind], stuck);
     else
         srv_log_message(w->server->log, SRV_WARNING, "recovered", "all %s make progress again", names[kind]);
 }

@@ -19,7 +19,7 @@ typedef struct srv_watchdog {
     uint64_t          interval;                  /* ns between two checks */
     uint64_t          patience;                  /* ns after which a thread counts as stuck */
     uint64_t          checked;                   /* ns, time of the last check */
-    unsigned          turns[SRV_LOOPS_MOST + 1]; /* of each loop, at the last check */
+    unsigned          turns[SRV_LOOPS_MOST + 1]; /* turns of each loop at the last check */
     uint64_t silent[SRV_LOOPS_MOST + 1]; /* ns that each loop has not turned, as far as the checks have seen it */
     uint64_t overdue[API_THREAD_COUNT];  /* ns that the pool of a kind of thread has had overdue requests */
     size_t   stuck[API_THREAD_COUNT];    /* number of stuck threads of each kind */

@@ -1,6 +1,6 @@
 /* checksum.h - protect the records of the store by a checksum.
  *
- * A record is a JSON object. Its last member in the file is "sha256", the hash of all bytes before the comma that
+ * A record is a JSON object. The last member in the file is "sha256", the hash of all bytes before the comma that
  * precedes it: the file stays JSON. A record without this member, as earlier versions wrote it, has no checksum. */
 #pragma once
 #include <stdbool.h>

@@ -6,8 +6,8 @@
 typedef struct srv_record_file {
     char *name;
     int   fd;      /* open for reading, and owned; -1: it is opened by its name */
-    bool  good;    /* its model is served, or it marks a bundled model as deleted */
-    char *problem; /* why not; NULL: it is good, or there is no memory for the text */
+    bool  good;    /* the model is served, or the record marks a bundled model as deleted */
+    char *problem; /* reason for not being good; NULL: `good`, or no memory for the text */
 } srv_record_file;
 
 typedef struct srv_record_files {

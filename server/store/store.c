@@ -114,7 +114,7 @@ void srv_store_close(srv_store *store)
 {
     if (!store) return;
     srv_periodic_stop(store->probe);
-    srv_twin_close(store->twin);
+    srv_handover_sync_close(store->sync);
     pthread_mutex_destroy(&store->changing);
     if (store->models >= 0) close(store->models);
     if (store->lock >= 0) close(store->lock);

@@ -22,9 +22,9 @@ typedef struct srv_store srv_store;
 srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t error_size);
 void       srv_store_close(srv_store *store); /* NULL is allowed */
 
-/* For a hand-over (twin.h). srv_store_join opens the folder that another server uses, with its lock, which is owned
- * from now on. srv_store_share begins to share it by a link, which is owned, too: `loads` is true in the server that
- * hands over, before the other one starts, and false in the other one, when it has restored all records.
+/* For a hand-over (handover_sync.h). srv_store_join opens the folder that another server uses, with its lock, which is
+ * owned from now on. srv_store_share begins to share it by a link, which is owned, too: `loads` is true in the server
+ * that hands over, before the other one starts, and false in the other one, when it has restored all records.
  * srv_store_loaded then makes the other server read the changes since. False: the servers cannot share the folder. */
 srv_store *srv_store_join(const char *folder, srv_log *log, int lock, char *error, size_t error_size);
 bool       srv_store_share(srv_store *store, int link, bool loads);

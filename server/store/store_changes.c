@@ -81,7 +81,7 @@ static bool note_written(srv_store *store, const char *file)
 {
     char name[FILE_NAME_SIZE];
     snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(SRV_RECORD_SUFFIX)), file);
-    if (!srv_twin_tell(store->twin, name))
+    if (!srv_handover_sync_tell(store->sync, name))
         srv_log_message(store->log, SRV_WARNING, "twin-late",
                         "the other process of the hand-over has not confirmed that it has read %s", file);
     pthread_mutex_lock(&store->mutex);
@@ -132,7 +132,7 @@ static bool begin_change(void *arg, api_problem *problem)
 {
     srv_store *store = arg;
     pthread_mutex_lock(&store->changing);
-    if (srv_twin_begin(store->twin, problem)) return true;
+    if (srv_handover_sync_begin(store->sync, problem)) return true;
     pthread_mutex_unlock(&store->changing);
     return false;
 }
@@ -140,7 +140,7 @@ static bool begin_change(void *arg, api_problem *problem)
 static void end_change(void *arg)
 {
     srv_store *store = arg;
-    srv_twin_end(store->twin);
+    srv_handover_sync_end(store->sync);
     pthread_mutex_unlock(&store->changing);
 }
 

@@ -58,11 +58,11 @@ static void read_again(void *arg, const char *name)
 
 bool srv_store_share(srv_store *store, int link, bool loads)
 {
-    const srv_twin_reader reader = {read_again, store};
+    const srv_handover_sync_reader reader = {read_again, store};
     pthread_mutex_lock(&store->changing);
-    srv_twin_close(store->twin);
-    store->twin = srv_twin_open(store->root, link, loads, &reader);
-    bool shares = store->twin != NULL;
+    srv_handover_sync_close(store->sync);
+    store->sync = srv_handover_sync_open(store->root, link, loads, &reader);
+    bool shares = store->sync != NULL;
     if (shares && !loads) srv_store_sign_lock(store->root); /* the other server will end */
     pthread_mutex_unlock(&store->changing);
     return shares;
@@ -71,14 +71,14 @@ bool srv_store_share(srv_store *store, int link, bool loads)
 bool srv_store_loaded(srv_store *store)
 {
     pthread_mutex_lock(&store->changing);
-    bool good = srv_twin_loaded(store->twin);
+    bool good = srv_handover_sync_loaded(store->sync);
     pthread_mutex_unlock(&store->changing);
     return good;
 }
 
 bool srv_store_is_shared(srv_store *store)
 {
-    return srv_twin_is_alive(store->twin); /* only the thread that asks replaces the twin */
+    return srv_handover_sync_is_alive(store->sync); /* only the thread that asks replaces `sync` */
 }
 
 int srv_store_lock_descriptor(const srv_store *store)

@@ -2,26 +2,26 @@
 #pragma once
 #include "record_files.h"
 #include "store.h"
-#include "twin.h"
+#include "handover_sync.h"
 #include "server/work/periodic.h"
 #include <pthread.h>
 
 enum { FILE_NAME_SIZE = 256, RECORD_MAX = 1 << 30 };
 
 struct srv_store {
-    srv_log        *log;
-    api            *service;            /* whose models the store has; NULL: not restored yet */
-    int             root, models, lock; /* descriptors; -1: not open */
-    pthread_mutex_t mutex;              /* guards the next three fields */
-    size_t          refused;            /* bytes of the record whose change was not written; 0: the last change was */
-    unsigned        changes;            /* number of changes, written or refused; wraps around */
-    bool            faulty;             /* the last look of the probe found a fault */
-    unsigned        looks;              /* of the probe */
-    srv_periodic   *probe;              /* NULL: not started */
-    pthread_mutex_t changing;           /* held by a change; guards `twin` */
-    srv_twin       *twin;               /* the other server during a hand-over, perhaps ended; NULL: none */
-    bool            joined;             /* another server had the folder first, and may be in a change */
-    char            folder[];           /* path, for messages */
+    srv_log           *log;
+    api               *service;            /* the api whose models the store has; NULL: not restored yet */
+    int                root, models, lock; /* descriptors; -1: not open */
+    pthread_mutex_t    mutex;              /* guards the next three fields */
+    size_t             refused;  /* bytes of the record whose change was not written; 0: the last change was */
+    unsigned           changes;  /* number of changes, written or refused; wraps around */
+    bool               faulty;   /* the last look of the probe found a fault */
+    unsigned           looks;    /* number of looks of the probe */
+    srv_periodic      *probe;    /* NULL: not started */
+    pthread_mutex_t    changing; /* held by a change; guards `sync` */
+    srv_handover_sync *sync;     /* the other server during a hand-over, perhaps ended; NULL: none */
+    bool               joined;   /* another server had the folder first, and may be in a change */
+    char               folder[]; /* path, for messages */
 };
 
 /* Writes into `error` that an action on the store failed, by errno. Returns false. */

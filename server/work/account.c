@@ -17,7 +17,7 @@ static size_t bucket_of(const char *name)
 void srv_accounts_open(srv_accounts *accounts)
 {
     *accounts                   = (srv_accounts){.n_kept = 0};
-    accounts->shared.references = 1; /* it is never freed */
+    accounts->shared.references = 1; /* never freed */
     srv_mutex_init(&accounts->mutex);
 }
 
@@ -131,6 +131,42 @@ void srv_account_want_memory(srv_accounts *accounts, srv_account *account, size_
             atomic_store(&greatest->yield, atomic_fetch_add(&accounts->yields, 1) + 1);
     }
     pthread_mutex_unlock(&accounts->mutex);
+}
+
+/* The memory of an account. */
+typedef struct holder {
+    char   name[SRV_ACCOUNT_NAME];
+    size_t bytes;
+} holder;
+
+/* Inserts a holder into a list that is sorted by bytes, the greatest first. Returns the new length of the list. */
+static size_t insert_holder(holder list[API_CLIENTS_SHOWN], size_t n, const srv_account *account, size_t bytes)
+{
+    size_t place = n;
+    while (place > 0 && list[place - 1].bytes < bytes)
+        place--;
+    if (place == API_CLIENTS_SHOWN) return n;
+    size_t length = n < API_CLIENTS_SHOWN ? n + 1 : n;
+    memmove(&list[place + 1], &list[place], (length - place - 1) * sizeof *list);
+    list[place].bytes = bytes;
+    memcpy(list[place].name, account->name, sizeof list[place].name);
+    return length;
+}
+
+void srv_accounts_read_memory(void *source, api_client_reader *read, void *arg)
+{
+    srv_accounts *accounts = source;
+    holder        list[API_CLIENTS_SHOWN];
+    size_t        n = 0;
+    pthread_mutex_lock(&accounts->mutex);
+    for (size_t i = 0; i < SRV_ACCOUNT_BUCKETS; i++)
+        for (const srv_account *account = accounts->bucket[i]; account; account = account->next) {
+            size_t bytes = atomic_load(&account->memory.used);
+            if (bytes > 0) n = insert_holder(list, n, account, bytes);
+        }
+    pthread_mutex_unlock(&accounts->mutex);
+    for (size_t i = 0; i < n; i++)
+        read(arg, list[i].name, (double)list[i].bytes);
 }
 
 void srv_account_leave(srv_accounts *accounts, srv_account *account)

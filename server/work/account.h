@@ -40,7 +40,7 @@ typedef struct srv_accounts {
 } srv_accounts;
 
 void srv_accounts_open(srv_accounts *accounts);
-void srv_accounts_close(srv_accounts *accounts); /* call when nobody refers to an account */
+void srv_accounts_close(srv_accounts *accounts); /* call when no account has references */
 
 /* Finds the account of a name, or opens it, and refers to it. */
 srv_account *srv_account_take(srv_accounts *accounts, const char *name);
@@ -58,6 +58,9 @@ double srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_
  * that holds most gets an order to give memory back: its `yield` is the number of the order. Loops look for new orders
  * by `yields` of the table. */
 void srv_account_want_memory(srv_accounts *accounts, srv_account *account, size_t limit, uint64_t now);
+
+/* An api_memory_holders of the accounts, `source`. */
+void srv_accounts_read_memory(void *source, api_client_reader *read, void *arg);
 
 /* Ends one reference. NULL is allowed. No job of the account that this reference has brought may be unfinished. */
 void srv_account_leave(srv_accounts *accounts, srv_account *account);

@@ -6,7 +6,8 @@
 
 enum { MOST_OVERFULL = 2 }; /* times the limit of the queue, to which clients without a job may fill it */
 
-static const double CROWD_PART = 0.125; /* of the limit of the queue, the most that counts of one client for others */
+static const double CROWD_PART =
+    0.125; /* part of the limit of the queue, the most that counts of one client for others */
 
 /* Admission and release round alike, so that the metric returns to zero. */
 void srv_pool_count_work(const srv_job *job, int sign)

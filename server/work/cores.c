@@ -36,8 +36,8 @@ static bool find_group(const char *list, char group[LINE_BYTES])
     return true;
 }
 
-/* Calls `visit` with the first line of the file `name` of the process's group (version 2), and then of each of its
- * parents, whose limits apply too. Groups without the file are left out. */
+/* Calls `visit` with the first line of the file `name` of the process's cgroup (cgroup v2), and then of each parent,
+ * whose limits apply too. Cgroups without the file are left out. */
 static void visit_groups(const char *list, const char *folder, const char *name,
                          void (*visit)(void *arg, const char *line), void *arg)
 {

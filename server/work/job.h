@@ -9,7 +9,8 @@ struct srv_flow;
 
 typedef struct srv_job {
     api_call        *call;
-    const char      *target; /* target of the request, for the log; NULL: none */
+    const char      *target;      /* target of the request, for the log; NULL: none */
+    const char      *client, *id; /* name of the client's account, and Request-Id, for the log; NULL: none */
     const char      *body;
     size_t           length;
     api_deadline     deadline;

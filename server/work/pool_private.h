@@ -26,8 +26,8 @@ typedef struct srv_worker {
     api_scheduler  scheduler;
 } srv_worker;
 
-/* A running job with which other workers may help. It lives on the stack of the job's worker and is in the pool's
- * list. */
+/* A running job with which other workers may help. The record lives on the stack of the job's worker and is in the
+ * pool's list. */
 typedef struct srv_help_request {
     struct srv_help_request *next;
     api_next_task           *task;
@@ -47,7 +47,7 @@ struct srv_pool {
     api_helpers       helpers;
     srv_work_limits   limits;
     bool              closing;
-    int               nice;      /* of all threads: a spare one would inherit the value of a worker */
+    int               nice;      /* nice value of all threads: a spare one would inherit the value of a worker */
     size_t            n_workers; /* number of threads that may be busy at a time */
     size_t            n_threads; /* number of threads; those beyond n_workers are spare */
     size_t            n_busy;    /* number of threads that run a job or help */

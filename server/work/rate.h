@@ -4,11 +4,11 @@
 
 /* All zero at the beginning: full. */
 typedef struct srv_rate {
-    double   used;    /* of the allowance, at the time `checked` */
+    double   used;    /* used part of the allowance at the time `checked` */
     uint64_t checked; /* ns */
 } srv_rate;
 
-/* How often something happens evenly: so many at once, and then so many per second. */
+/* An allowance: so many at once, and then so many per second. */
 typedef struct srv_pace {
     double burst, per_second;
     double longest; /* s, the longest delay */

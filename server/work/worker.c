@@ -168,14 +168,20 @@ size_t srv_pool_overdue(srv_pool *pool, uint64_t time)
 }
 
 /* The query is left out: a client may have put a secret there. */
-void srv_pool_overdue_path(srv_pool *pool, uint64_t time, char *path, size_t size)
+static void describe_overdue(const srv_job *job, srv_overdue *overdue)
 {
-    path[0] = '\0';
+    snprintf(overdue->path, sizeof overdue->path, "%.*s", (int)strcspn(job->target, "?"), job->target);
+    snprintf(overdue->client, sizeof overdue->client, "%s", job->client ? job->client : "");
+    snprintf(overdue->id, sizeof overdue->id, "%s", job->id ? job->id : "");
+}
+
+void srv_pool_find_overdue(srv_pool *pool, uint64_t time, srv_overdue *overdue)
+{
+    *overdue = (srv_overdue){.path = ""};
     pthread_mutex_lock(&pool->mutex);
-    for (size_t i = 0; i < pool->n_threads && !*path; i++) {
+    for (size_t i = 0; i < pool->n_threads && !*overdue->path; i++) {
         const srv_worker *w = &pool->workers[i];
-        if (w->deadline < time && w->job->target)
-            snprintf(path, size, "%.*s", (int)strcspn(w->job->target, "?"), w->job->target);
+        if (w->deadline < time && w->job->target) describe_overdue(w->job, overdue);
     }
     pthread_mutex_unlock(&pool->mutex);
 }

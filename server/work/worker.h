@@ -16,14 +16,14 @@
  * A job with many states is shared: idle workers help the worker of the job, and stop between two tasks when another
  * job arrives. */
 #pragma once
-#include "fair_queue.h"
+#include "account.h"
 
 typedef struct srv_pool srv_pool;
 
-/* How much work a pool takes, s of admitted work per worker. */
+/* Limits of the work that a pool takes, s of admitted work per worker. */
 typedef struct srv_work_limits {
-    double queue;  /* of all clients */
-    double client; /* of any one client */
+    double queue;  /* limit for all clients together */
+    double client; /* limit for any one client */
 } srv_work_limits;
 
 typedef enum srv_admission { SRV_ADMITTED, SRV_QUEUE_FULL, SRV_CLIENT_QUEUE_FULL } srv_admission;
@@ -47,8 +47,14 @@ bool srv_pool_withdraw(srv_pool *pool, srv_job *job);
 /* Number of workers whose job runs although its deadline had passed at `time`, ns. */
 size_t srv_pool_overdue(srv_pool *pool, uint64_t time);
 
-/* Copies the path of the request of such a worker; "": there is none. */
-void srv_pool_overdue_path(srv_pool *pool, uint64_t time, char *path, size_t size);
+/* The request of a worker whose deadline has passed. */
+typedef struct srv_overdue {
+    char path[200]; /* "": there is none */
+    char client[SRV_ACCOUNT_NAME];
+    char id[64]; /* Request-Id */
+} srv_overdue;
+
+void srv_pool_find_overdue(srv_pool *pool, uint64_t time, srv_overdue *overdue);
 
 /* Runs a job on the calling thread. A job whose deadline has passed is answered 504 without being evaluated. False: its
  * scheduler has not admitted it, see api_run. */

@@ -1,6 +1,6 @@
 /* test_contract.c - compares openapi.yaml with the product's tables: paths and methods with the resources, operations,
  * fields and outputs with the operations, error codes with the problems. */
-#include "api/requests/fields/operation.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/problem.h"
 #include "api/service/http/route.h"
 #include "api/requests/control/controller_fields.h"

@@ -160,7 +160,8 @@ static void array_with_object(api_emit *e)
     api_emit_end(e);
 }
 
-/* Emits 30 members, each an array of 300: heads that grow inside heads that grow. */
+/* Emits an object of 30 members, each an array of 300 numbers. The heads (length prefixes) of the object and of the
+ * arrays are written before their lengths are known, and must grow. */
 static void long_ones(api_emit *e)
 {
     char key[8];

@@ -337,7 +337,8 @@ static void stops_that_accumulate_are_bounded(void **state)
     assert_true(fabs(b.last_stop - STEP) <= STEP / 32 + 1e-12);
 }
 
-/* A deadline that passes within the divided step must be reported, however few steps remain. */
+/* A deadline that passes within a step that is divided where joints stop (fixed_events.h) must be reported, however few
+ * steps remain. */
 static void the_deadline_ends_a_division(void **state)
 {
     (void)state;

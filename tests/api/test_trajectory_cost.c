@@ -1,7 +1,7 @@
 /* test_trajectory_cost.c - checks the first estimate of a trajectory's time: it must grow with the outputs, the model,
  * the degree of the spline and the free coordinates. */
 #include "api/service/http/call.h"
-#include "api/requests/fields/operation.h"
+#include "api/requests/operations/operation_list.h"
 #include "tests/api/support/models.h"
 #include <string.h>
 

@@ -114,7 +114,7 @@ def result(process):
 
 
 def measure(path, server_real_time, client_real_time, options):
-    """Measures one row: the control loop and, in the same seconds, the loop without requests."""
+    """Measures one row of the table: the control loop and, at the same time, a loop that sends no requests."""
     last = os.cpu_count() - 1
     with contextlib.ExitStack() as stack:
         prefix = stack.enter_context(network(options.delay)) if "veth" in path else []

@@ -194,7 +194,8 @@ def clock_jump(drill):
             file.write(f"{seconds:+d}\n")
         os.rename(clock + ".next", clock)
     jump(0)
-    drill.serve(environment={"LD_PRELOAD": LIBRARY, "FAKETIME_TIMESTAMP_FILE": clock, "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"})
+    drill.serve(environment={"LD_PRELOAD": LIBRARY, "FAKETIME_TIMESTAMP_FILE": clock, "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                             "FAKETIME_FORCE_MONOTONIC_FIX": "0"})
     drill.before()
     jump(86400)
     drill.until("^torqued_clock_jumps_total [1-9]")
@@ -260,10 +261,10 @@ def ending_certificate(drill):
 FAULTS = {
     "full-disk": (full_disk, "TorquedStoreFails", ['"event":"store-fault".*No space left on device', "no model can be changed|was not written"], "free space"),
     "frozen-database": (database, "TorquedDatabaseFault", [r'^torqued_store_fault\{fault="frozen"\} 1', '"fault":"frozen"'], "`frozen`"),
-    "slow-clients": (slow_clients, "TorquedClientsSlow", [r'^torqued_expired_connections_total\{phase="request"\} 1[12]', '"from":"127.*"ended":"early"'], "too slowly"),
-    "stuck-solver": (stuck_solver, "TorquedStuck", [r'^torqued_stuck_threads\{thread="worker"\} [1-9]', '"event":"stuck".*/v1/models/chain/simulate'], "deadline"),
+    "slow-clients": (slow_clients, "TorquedClientsSlow", [r'^torqued_expired_connections_total\{phase="request"\} 1[12]', '"from":"127.*"ended":"early"', '"event":"late-head","from":"127'], "slow senders"),
+    "stuck-solver": (stuck_solver, "TorquedStuck", [r'^torqued_stuck_threads\{thread="worker"\} [1-9]', '"event":"stuck".*"path":"/v1/models/chain/simulate","from":"127.*"id"'], "deadline"),
     "bad-token-file": (bad_token_file, "TorquedReloadFailed", ["^torqued_failed_reloads_total 1", '"event":"not-reloaded".*line 2'], "mistake in the file of clients"),
-    "full-memory": (full_memory, "TorquedMemoryRefused", ["^torqued_memory_bytes [1-9]", '"from":"127.*"problem":"client-memory-full"'], "TORQUED_MEMORY"),
+    "full-memory": (full_memory, "TorquedMemoryRefused", ["^torqued_memory_bytes [1-9]", r'^torqued_client_memory_bytes\{from="127', '"from":"127.*"problem":"client-memory-full"'], "TORQUED_MEMORY"),
     "clock-jump": (clock_jump, "TorquedClockJump", ['"event":"clock-jump"'], "somebody has set the clock"),
     "greedy-client": (greedy_client, "TorquedQueueFull", [r'^torqued_client_work_seconds_total\{from="127.0.0.2"\}', '"from":"127.0.0.2.*"problem":"queue-full"'], "TORQUED_CLIENT_WORK"),
     "damaged-model": (damaged_model, "TorquedModelDamaged", [r'^torqued_problems_total\{problem="model-damaged"\} 1', '"event":"unreadable".*mine'], "backup"),

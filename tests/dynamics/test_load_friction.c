@@ -115,7 +115,7 @@ static void test_efforts(void **state)
     assert_true(loaded > ROBOTS / 2);
 }
 
-/* Efforts of a trial: tau of inverse dynamics, and the results that are compared with it. */
+/* Arrays of one trial: `tau` of inverse dynamics, `other` for a result that is compared with it, and rates of both. */
 typedef struct efforts {
     double *tau, *other, *rate, *rate_alone;
 } efforts;

@@ -309,8 +309,8 @@ static void count_all_unwritten(const trial *t, const results *with_zeros, const
     count_unwritten(t, 6 * t->nv, with_zeros->jacobian_dot, whole->jacobian_dot);
 }
 
-/* With zeros_are_set, all other entries must have the same bits. The test draws robots until it has met such zeros,
- * since few robots have branches. */
+/* With zeros_are_set a kernel does not write entries that are zero in every state; all others must have the same bits
+ * as without. Few robots have branches, so the test draws robots until such zeros occur. */
 static void test_zeros_are_set(void **state)
 {
     enum { MOST = 64 };

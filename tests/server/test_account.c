@@ -132,12 +132,47 @@ static void test_the_greediest_account_gives_memory_back(void **state)
     srv_accounts_close(&accounts);
 }
 
+typedef struct told {
+    size_t n;
+    double bytes[API_CLIENTS_SHOWN + 1];
+    char   first[SRV_ACCOUNT_NAME];
+} told;
+
+static void note_holder(void *arg, const char *client, double value)
+{
+    told *t = arg;
+    if (t->n == 0) snprintf(t->first, sizeof t->first, "%s", client);
+    t->bytes[t->n++] = value;
+}
+
+/* The 20 of 30 clients that hold most are told, the greatest first. */
+static void test_who_holds_memory(void **state)
+{
+    enum { CLIENTS = 30 };
+    srv_account *taken[CLIENTS];
+    told         t = {.n = 0};
+    srv_accounts_open(&accounts);
+    for (int i = 0; i < CLIENTS; i++) {
+        taken[i] = take_number(i);
+        set_memory(taken[i], (size_t)((7 * i) % CLIENTS), 0);
+    }
+    srv_accounts_read_memory(&accounts, note_holder, &t);
+    assert_int_equal(t.n, API_CLIENTS_SHOWN);
+    for (int i = 0; i < API_CLIENTS_SHOWN; i++)
+        assert_true(t.bytes[i] == CLIENTS - 1 - i);
+    assert_string_equal(t.first, taken[17]->name); /* 7 * 17 = 119 = 3 * 30 + 29 */
+    for (int i = 0; i < CLIENTS; i++)
+        srv_account_leave(&accounts, taken[i]);
+    srv_accounts_close(&accounts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_name_has_one_account),
         cmocka_unit_test(test_the_oldest_account_is_forgotten),
         cmocka_unit_test(test_many_refusals),
+        cmocka_unit_test(test_who_holds_memory),
         cmocka_unit_test(test_the_greediest_account_gives_memory_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

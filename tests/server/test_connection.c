@@ -246,9 +246,37 @@ static void test_a_slow_reader_gives_way(void **state)
     disconnect(&all, p);
 }
 
+static void note_late_head(void *arg, const srv_connection *connection)
+{
+    *(const srv_connection **)arg = connection;
+}
+
+/* Only a request without a head is told: others have a line of their own, and silence between requests is usual. */
+static void test_a_late_head_is_told(void **state)
+{
+    srv_connections       all   = make();
+    const srv_connection *late  = NULL;
+    pair                  other = connect_pair(&all), idle = connect_pair(&all);
+    all.on_late_head           = note_late_head;
+    all.on_late_head_arg       = &late;
+    other.connection->exchange = &all;
+    srv_connection_enter(&all, other.connection, SRV_READING);
+    srv_connection_enter(&all, idle.connection, SRV_IDLE);
+    srv_connections_expire(&all, all.now + 100 * second);
+    assert_null(late);
+    pair p = connect_pair(&all);
+    srv_connection_enter(&all, p.connection, SRV_READING);
+    srv_connections_expire(&all, all.now + 100 * second);
+    assert_ptr_equal(late, p.connection);
+    disconnect(&all, p);
+    disconnect(&all, other);
+    disconnect(&all, idle);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_late_head_is_told),
         cmocka_unit_test(test_each_phase_has_its_deadline),
         cmocka_unit_test(test_the_longest_silent_of_the_greediest_gives_way),
         cmocka_unit_test(test_silent_connections_are_closed_before_slow_readers),

@@ -138,11 +138,39 @@ static void test_screen(void **state)
     cli_text_free(&text);
 }
 
+static void test_faults_are_shown(void **state)
+{
+    static cli_top_snapshot now;
+    const cli_top_view      view = {
+             .address = "http://robots", .state = "ready", .reasons = "", .seconds = 1, .interval = "", .columns = 80};
+    cli_text text = {0};
+    cli_top_read(&now,
+                 "torqued_last_reload_timestamp_seconds 1000\ntorqued_last_failed_reload_timestamp_seconds 1100\n"
+                 "torqued_certificate_expiry_seconds 173960\ntorqued_clock_jumps_total 2\n"
+                 "torqued_client_memory_bytes{from=\"192.0.2.7\"} 3000000\n",
+                 1160);
+    cli_top_draw(&text, &now, &view);
+    assert_non_null(strstr(text.bytes, "\nreload       the last one failed, 1 min 0 s ago\n"));
+    assert_non_null(strstr(text.bytes, "\ncertificate  ends in 2 d 0 h\n"));
+    assert_non_null(strstr(text.bytes, "\nclock        set 2 times since the start\n"));
+    assert_non_null(strstr(text.bytes, "\n192.0.2.7"));
+    cli_text_free(&text);
+    text = (cli_text){0};
+    cli_top_read(&now,
+                 "torqued_last_reload_timestamp_seconds 1200\ntorqued_last_failed_reload_timestamp_seconds 1100\n"
+                 "torqued_certificate_expiry_seconds 0\n",
+                 1300);
+    cli_top_draw(&text, &now, &view);
+    assert_null(strstr(text.bytes, "reload "));
+    assert_null(strstr(text.bytes, "certificate "));
+    cli_text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),   cmocka_unit_test(test_long_texts), cmocka_unit_test(test_rise),
-        cmocka_unit_test(test_restart), cmocka_unit_test(test_screen),
+        cmocka_unit_test(test_restart), cmocka_unit_test(test_screen),     cmocka_unit_test(test_faults_are_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

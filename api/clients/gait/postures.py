@@ -72,7 +72,7 @@ class Limits:
 
 
 class Contacts:
-    """Points on the ground at their places."""
+    """Equality constraints: foot points on the ground stay at the places of the schedule, and points of a pair coincide."""
 
     def __init__(self, walker, step, schedule):
         self.step, rows = step, []

@@ -125,8 +125,8 @@ class Search:
     # --- the program --------------------------------------------------------------------------------------------
 
     def improve(self, start, say):
-        """The best motion found from `start`. If it exceeds a limit, at the samples because the iterations ended early or
-        between them, the limits are lowered and the program solved again."""
+        """Returns the best motion found from `start`. Limits may be exceeded between the samples, or because the
+        iterations ended early: then the limits are narrowed and the optimisation problem is solved again."""
         motion = start
         for _ in range(5):
             motion = self._solve(motion, say)

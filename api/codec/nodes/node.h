@@ -37,8 +37,8 @@ typedef struct api_node {
 
 /* Returns the kind of a node for messages: "a number", "an object" ...; for NULL "nothing". */
 const char *api_node_kind_text(const api_node *node);
-/* Returns what a message about a node of another kind than expected ends with: "" or "; " and how encoders come to
- * write such a node. */
+/* Returns a hint to append to a message about a node of the wrong kind: "", or "; " and which encoders write such a
+ * node. */
 const char *api_node_remedy(const api_node *node);
 /* Returns the number of items of an array or members of an object; 0 for other nodes and NULL. */
 size_t api_node_size(const api_node *node);

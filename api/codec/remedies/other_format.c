@@ -176,6 +176,7 @@ enum {
     JSON    = 1 << API_BODY_JSON,
     CBOR    = 1 << API_BODY_CBOR,
     MSGPACK = 1 << API_BODY_MSGPACK,
+    XML     = 1 << API_BODY_XML,
     BINARY  = CBOR | MSGPACK,
     ALL     = JSON | BINARY
 };
@@ -188,7 +189,7 @@ static const struct {
     bool (*fits)(const unsigned char *body, size_t length);
     const char *name;
 } formats[] = {
-    {BINARY, NULL, 0, begins_as_json, "JSON: send the header Content-Type: application/json"},
+    {BINARY | XML, NULL, 0, begins_as_json, "JSON: send the header Content-Type: application/json"},
     {ALL, "<", 1, NULL, "XML: send the header Content-Type: application/xml"},
     {ALL, NULL, 0, begins_as_serialised,
      "an object as its language serialises it: send its JSON (json.dumps, json_encode, toJSON)"},
@@ -212,16 +213,18 @@ static const struct {
      "binary data that went through a text: send the bytes, not a string of them"},
     {JSON, NULL, 0, begins_as_text_of_object,
      "the text of an object: send its JSON (JSON.stringify, json.dumps, to_json)"},
-    {ALL, NULL, 0, begins_as_yaml, "YAML or TOML: send the same values as JSON"},
+    {ALL | XML, NULL, 0, begins_as_yaml, "YAML or TOML: send the same values as JSON"},
     {ALL, NULL, 0, begins_as_table, "a table: send its columns as JSON, or the file by torqued call (--help)"},
     {JSON, "%7B", 3, NULL, "a percent-encoded text: send the JSON itself"},
+    {XML, "%3C", 3, NULL, "a percent-encoded text: send the XML itself"},
+    {XML, "&lt;", 4, NULL, "XML whose characters were escaped: send the text of the file"},
     {JSON, "--", 2, NULL, "a form (multipart/form-data): send the JSON itself (curl --json)"},
-    {BINARY, "--", 2, NULL, "a form (multipart/form-data): send the body itself (curl --data-binary @FILE)"},
+    {BINARY | XML, "--", 2, NULL, "a form (multipart/form-data): send the body itself (curl --data-binary @FILE)"},
     {JSON, NULL, 0, begins_as_file_name,
      "the name of a file: curl reads it from --json @FILE, other clients open it themselves"},
-    {BINARY, NULL, 0, begins_as_file_name,
+    {BINARY | XML, NULL, 0, begins_as_file_name,
      "the name of a file: curl reads it from --data-binary @FILE, other clients open it themselves"},
-    {BINARY, NULL, 0, begins_as_base64, "hexadecimal digits or base64: send the bytes themselves"},
+    {BINARY | XML, NULL, 0, begins_as_base64, "hexadecimal digits or base64: send the bytes themselves"},
 };
 
 /* Returns the name of the format that the first bytes show; NULL: the body may be in the one expected, or shows none.
@@ -245,7 +248,8 @@ bool api_check_format(api_body_format expected, const char *body, size_t length,
         api_code    code; /* for a body that is malformed */
     } expectations[]    = {[API_BODY_JSON]    = {"JSON", API_BAD_JSON},
                            [API_BODY_CBOR]    = {"CBOR", API_BAD_CBOR},
-                           [API_BODY_MSGPACK] = {"MessagePack", API_BAD_MSGPACK}};
+                           [API_BODY_MSGPACK] = {"MessagePack", API_BAD_MSGPACK},
+                           [API_BODY_XML]     = {"XML", API_BAD_XML}};
     const api_code code = expectations[expected].code;
     if (problem->code != API_NO_PROBLEM && problem->code != code && problem->code != API_WRONG_TYPE) return true;
     const char *other = find_other_format(expected, body, length);

@@ -3,7 +3,7 @@
 #include "api/problem.h"
 
 /* The format that the headers name. */
-typedef enum api_body_format { API_BODY_JSON, API_BODY_CBOR, API_BODY_MSGPACK } api_body_format;
+typedef enum api_body_format { API_BODY_JSON, API_BODY_CBOR, API_BODY_MSGPACK, API_BODY_XML } api_body_format;
 
 /* Fails, with the offset 0, if the first bytes of a body show another format or encoding than `expected`; the detail
  * names it with its remedy. Returns true if they show none. Bodies in CBOR and MessagePack are checked once they could

@@ -184,7 +184,7 @@ static bool emit_output(writer *w, const api_selection *selected, size_t output)
     return set_order(w, &a, turned) && emit_array(w, &a, o->name);
 }
 
-/* Returns how many of q, qd and qdd were computed from "platform". */
+/* Returns how many of q, qd and qdd were computed from "platform", which the answer then contains. */
 static size_t count_reached(const api_query *q)
 {
     size_t n = 0;
@@ -280,7 +280,7 @@ static size_t measure(api_answer *answer, size_t states)
     emit_answer(&w);
     answer->n_arrays = w.arrays;
     bool slack       = answer->plan->failed_rows &&
-                 /* A failed output is null, which is longer than []. */
+                 /* A failed output is null, which is longer than the empty array []. */
                  answer->plan->query->call->media == API_MEDIA_JSON;
     return api_emit_length(&w.out) + (slack ? answer->plan->query->n_selected * API_MAX_OUTPUTS * strlen("null") : 0);
 }
@@ -326,7 +326,7 @@ bool api_answer_list(api_answer *answer)
 bool api_answer_open(api_answer *answer, size_t bytes, bool apart)
 {
     if (!api_claim(&answer->plan->query->call->share, bytes, answer->plan->query->problem))
-        return false; /* api_end returns the claimed bytes */
+        return false; /* api_end returns the claimed bytes to the memory budget */
     api_buffer_init(answer->body, bytes);
     answer->body->data     = api_large_block(bytes + 1);
     answer->body->capacity = answer->body->data ? bytes : 0;

@@ -25,8 +25,8 @@ static bool narrow_interval(const api_query *q, const api_limit_list *limits, si
                     limits->owner[i].name);
 }
 
-/* Sets half the widths of the intervals of coordinates without limits: pi for an angle, else `range`. A joint that
- * follows another one may turn where its leader slides, and otherwise; the joint's own coordinates count. */
+/* Sets half the widths of the intervals of coordinates without limits: pi for an angle, else `range`. Whether a
+ * coordinate is an angle depends on its own joint, not on joints that follow it. */
 static void set_half_widths(const api_model *m, double range, double *half)
 {
     for (size_t k = 0; k < m->nq; k++)

@@ -16,7 +16,8 @@ static bool need(const api_query *q, const api_node *fields, const char *key, co
            api_fail_at(q->problem, &where, API_MISSING_FIELD, "a controller needs its %s", key);
 }
 
-/* Reads gains of a kind: one per velocity, or one number for all. A gain by which the controller divides is not 0. */
+/* Reads gains of a kind: one per velocity, or one number for all. Refuses 0 for a gain that the controller
+ * divides by. */
 static bool read_gains(api_query *q, const api_node *fields, dyn_gain which, const api_place *up, api_actuator_input *d)
 {
     static const char *const keys[]  = {"kp", "kd", "ki"};

@@ -4,7 +4,7 @@
 
 /* --- list --------------------------------------------------------------------------------------------------------- */
 
-/* True if limit i can be compared: the effort of a motor, only if the input drives all its joints. */
+/* True if limit i can be compared. The effort of a motor can be, if the input drives all of the motor's joints. */
 static bool is_compared(const api_query *q, const api_actuator_input *input, const api_limit_list *list, size_t i)
 {
     const api_coupled_motor *motor         = list->owner[i].motor;

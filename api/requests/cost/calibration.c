@@ -1,5 +1,5 @@
-/* calibration.c - see calibration.h. Each figure is the minimum over a few short runs, because interference only
- * ever adds time. */
+/* calibration.c - see calibration.h. Each figure is the minimum over a few short runs, because other programs can only
+ * add time. */
 #include "calibration.h"
 #include "api/codec/emit.h"
 #include "api/codec/json.h"

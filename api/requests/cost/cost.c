@@ -1,7 +1,7 @@
 /* cost.c - estimate the seconds that a request takes, from the machine's calibration (calibration.h) and a peek at
  * the body (peek.h), before the body is decoded. */
 #include "cost.h"
-#include "api/requests/fields/operation.h"
+#include "api/requests/operations/operation_list.h"
 #include "dynamics/loops/loops.h"
 #include "dynamics/contact/ground.h"
 #include "api/metrics.h"
@@ -115,8 +115,8 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
     return call->expected = expected > least ? expected : least;
 }
 
-/* True if the time of a request corrects later estimates. A request with a problem has stopped early: only that it took
- * longer than expected says something. */
+/* True if the time of a request corrects later estimates. A request with a problem has stopped early, so its time
+ * counts only if it is longer than the estimate. */
 static bool teaches(const api_call *call, double took)
 {
     return call->reply.status == 200 || took > call->expected;

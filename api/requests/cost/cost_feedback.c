@@ -3,7 +3,7 @@
 
 static const float step = 1.05F, max_factor = 16, min_factor = 1 / 16.F;
 
-/* The row of an operation, by its number: those beyond the table share the last one. */
+/* Returns the row of an operation in the table, from its number; operations beyond the table share the last row. */
 static size_t operation_row(size_t operation)
 {
     return operation < API_COST_OPERATIONS ? operation : API_COST_OPERATIONS - 1;

@@ -5,7 +5,9 @@
 #include <math.h>
 
 static const double least_factor = 0.25; /* the correction may have been learnt from very different requests */
-enum { TOLERATED = 3 /* times the first estimate; less is not worth another decision */ };
+enum {
+    TOLERATED = 3 /* a decoded estimate up to this many times the first one is accepted without another decision */
+};
 
 /* Numbers of a state in the answer. */
 static double answered_numbers(const api_query *q, const api_selection *selected)
@@ -43,7 +45,7 @@ bool api_admit_decoded(const api_plan *plan)
     double seconds   = fmax(api_cost_feedback_apply(&call->api->cost_feedback, call->operation_number,
                                                     api_media_format(call->media), estimated),
                             least_factor * estimated);
-    if (seconds <= TOLERATED * call->expected) return true; /* so it is when a worker asks again */
+    if (seconds <= TOLERATED * call->expected) return true; /* also when a worker asks again */
     call->estimated = estimated;
     call->expected  = seconds;
     call->deferred  = !deadline->scheduler->admit(deadline->scheduler->arg, seconds);

@@ -121,9 +121,10 @@ static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
 
 /* Data that the tasks of all slots share. */
 typedef struct job {
-    api_answer      *answer;
-    api_evaluation  *slots;
-    _Atomic uint64_t share[3]; /* ns that the measured windows took to be read, evaluated and written, on all threads */
+    api_answer     *answer;
+    api_evaluation *slots;
+    _Atomic uint64_t
+        share[3]; /* ns that the measured windows took to be read, evaluated and written, summed over all threads */
 } job;
 
 static size_t end_of_chunk(const api_plan *plan, size_t chunk)
@@ -255,7 +256,7 @@ enum {
     LOOK = 8192 /* numbers between two checks of the deadline: a chunk of a large model takes long */
 };
 
-/* True if one window has all states. */
+/* True if a single window holds all states. */
 static bool is_one_window(const api_plan *plan)
 {
     return plan->window == plan->blocks;
@@ -307,7 +308,8 @@ static bool pass_chunk(void *arg, size_t slot, size_t chunk, api_problem *proble
     return true;
 }
 
-/* Divides the time since the request was decoded among the three steps of the windows, as the measured ones took. */
+/* Divides the time since the request was decoded among reading, evaluating and writing, in the proportions of the
+ * measured windows. */
 static void divide_time(api_stamps *stamps, const job *j)
 {
     double read = (double)j->share[0], evaluate = (double)j->share[1], all = read + evaluate + (double)j->share[2];
@@ -330,7 +332,7 @@ static bool evaluate_windows(const api_plan *plan, api_answer *answer, size_t bo
     return done;
 }
 
-/* Rows that have failed for lack of time fail the request if there are no others. */
+/* If all rows have failed for lack of time, the request fails. */
 static bool check_time(const api_plan *plan)
 {
     return !api_failed_rows_all_late(plan->failed_rows) ||
@@ -415,8 +417,8 @@ static bool fail_first(const api_plan *plan, const api_node *request)
     return false;
 }
 
-/* Asks the deadline at the end. If it has passed, parts of the work may have been cut short: neither an answer nor
- * another problem counts. */
+/* Checks the deadline at the end. If it has passed, parts of the work may have been cut short, and the request fails
+ * with this problem in place of its answer or of another problem. */
 static bool is_in_time(const api_query *q)
 {
     api_problem late;

@@ -5,7 +5,7 @@
 
 /* --- the uncoupled tree ------------------------------------------------------------------------------------------- */
 
-/* Gives coordinates of their own to the bodies of the follower k: those of its joint, and its motor's rotor. */
+/* Gives the bodies of follower k coordinates of their own: the bodies of its joint, and the rotor of its motor. */
 static void uncouple(const api_followers *f, size_t k, int link, dyn_model *m, dyn_body *bodies)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
@@ -105,7 +105,7 @@ static arrays lay_out(const api_follower_block *b)
 
 /* --- the motion --------------------------------------------------------------------------------------------------- */
 
-/* Writes x, n numbers a state, and behind them the entries of the leaders. x NULL: returns NULL. */
+/* Copies x, n numbers a state, and appends the entries of the followers' leaders. x NULL: returns NULL. */
 static const double *extend(const api_followers *f, const double *x, size_t n, const size_t *leader, size_t W,
                             double *to)
 {
@@ -167,7 +167,7 @@ void api_follower_efforts(const api_follower_block *b, const dyn_torque_derivati
 
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
 
-/* Takes the followers' rows of a matrix of the uncoupled tree, and adds the columns of followers to those of their
+/* Copies the followers' rows of a matrix of the uncoupled tree, and adds the columns of followers to those of their
  * leaders. */
 static void put_rows(const api_followers *f, size_t W, const double *matrix, double *to)
 {
@@ -183,7 +183,8 @@ static void put_rows(const api_followers *f, size_t W, const double *matrix, dou
     }
 }
 
-/* Computes the derivatives by the tree's coordinates, n x (nv of the tree), at the motion of the tree in a scene. */
+/* Computes the derivatives with respect to the tree's coordinates, n x (nv of the tree), at the motion of the tree in a
+ * scene. */
 static void differentiate(const api_follower_block *b, const dyn_scene *scene, const dyn_torque_derivative *tree,
                           double *const by[3], double *const rates_by[3])
 {

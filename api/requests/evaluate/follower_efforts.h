@@ -32,7 +32,7 @@ bool api_followers_open(const api_query *q, const api_limit_list *limits, api_fo
 /* Returns the numbers per state that the functions below need as `room`, without and with derivatives. */
 size_t api_followers_room(const api_followers *f, bool derivatives);
 
-/* The means to evaluate one block of states. */
+/* What the evaluation of one block of states needs. */
 typedef struct api_follower_block {
     const api_followers *followers;
     const dyn_kernels   *tree;  /* kernels of trees */
@@ -41,7 +41,7 @@ typedef struct api_follower_block {
     double              *room;  /* in lanes */
 } api_follower_block;
 
-/* Returns the means of an evaluation with `room`. */
+/* Returns an api_follower_block for the evaluation, with the scratch memory `room`. */
 api_follower_block api_follower_block_of(const api_evaluation *e, const api_followers *f, double *room);
 
 /* Computes the efforts at the motion q to qddd of the model, and their rates: n numbers a state each; NULL: not wanted.
@@ -49,7 +49,7 @@ api_follower_block api_follower_block_of(const api_evaluation *e, const api_foll
 void api_follower_efforts(const api_follower_block *b, const dyn_torque_derivative *motion, double *efforts,
                           double *rates);
 
-/* Computes the derivatives of the efforts by q, qd and qdd, n x nv each, and unless rates_by is NULL the time
- * derivatives of these matrices along the motion, only for models without loops. */
+/* Computes the derivatives of the efforts with respect to q, qd and qdd, n x nv each, and unless rates_by is NULL the
+ * time derivatives of these matrices along the motion, only for models without loops. */
 void api_follower_sensitivity(const api_follower_block *b, const dyn_torque_derivative *motion, double *const by[3],
                               double *const rates_by[3]);

@@ -79,7 +79,7 @@ size_t api_free_jerks_room(size_t nv)
     return nv * nv + 2 * nv + dyn_free_room(nv);
 }
 
-/* Sets dtau/dqdd of a block, of which `load` is dtau/dT. */
+/* Sets dtau/dqdd of a block, the mass matrix with its rows multiplied by `load`, dtau/dT. */
 static void find_masses(const api_evaluation *e, const double *q, const double *load, double *M)
 {
     const size_t row = e->model->nv * e->lanes;

@@ -1,6 +1,6 @@
 /* limited_motion.h - finds the positions and velocities that limits bound (api/robots/model/limits.h), and
- * differentiates them by the state of the model. They are those of the tree: with loops, passive joints follow the
- * actuated ones. */
+ * differentiates them with respect to the state of the model. They are positions and velocities of the tree: with
+ * loops, passive joints follow the actuated ones. */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "api/robots/model/limits.h"

@@ -100,8 +100,8 @@ static bool check_block(const api_evaluation *e, const dyn_loop_workspace *c, si
     return true;
 }
 
-/* Searches for the closed loops of a block, along the way that the request describes. Returns true if all are closed.
- */
+/* Searches for the closed loops of a block, along the path that the request selects (dyn_approach). Returns true if all
+ * are closed. */
 static bool close_lanes(const api_evaluation *e, size_t block, size_t live)
 {
     dyn_loop_workspace *c = e->workspace;
@@ -125,7 +125,7 @@ static void send_home(const api_evaluation *e, size_t block, size_t lane)
         guess[i * e->lanes + lane] = api_failed_rows_guess(e->plan->failed_rows)[i];
 }
 
-/* Fails the states in the set `late`, and sends them home, with the lanes that repeat them. */
+/* Fails the states in the set `late`, and moves them, with the lanes that repeat them, to the reference. */
 static bool fail_late_lanes(const api_evaluation *e, size_t block, size_t live, unsigned late)
 {
     for (size_t lane = 0; lane < e->lanes; lane++) {
@@ -143,8 +143,8 @@ static void take_share(const api_evaluation *e, size_t live, bool again)
     *e->share = api_row_share_halve(e->share, live);
 }
 
-/* Closes the loops of a block. When its share ends, the states on their way fail, and the others, which may lack their
- * last iterations, are closed again without them. */
+/* Closes the loops of a block. When the block's share of the time ends, the states whose paths are unfinished fail. The
+ * others, which may lack their last iterations, are closed again without the failed ones. */
 static bool close_block(const api_evaluation *e, size_t block, size_t live)
 {
     const unsigned all    = (2u << (live - 1)) - 1;
@@ -167,7 +167,7 @@ bool api_loop_close_block(const api_evaluation *e, size_t block)
     take_share(e, live, false);
     if (reaches && !api_platform_reach(e, e->workspace, block, live) && !check_block(e, e->workspace, block, live))
         return false;
-    if (reaches) take_share(e, live, true); /* the state that was found is closed without a way */
+    if (reaches) take_share(e, live, true); /* the state that was found is closed from where it is */
     const bool done = close_block(e, block, live);
     *e->share       = api_row_share_none(e->plan);
     return done;

@@ -1,4 +1,4 @@
-/* parameter_rates.c - differentiates tau_dot by the inertial parameters (parameter_rates.h). */
+/* parameter_rates.c - differentiates tau_dot with respect to the inertial parameters (parameter_rates.h). */
 #include "parameter_rates.h"
 #include "api/requests/fields/fields.h"
 #include "free_motion.h"
@@ -57,7 +57,7 @@ static void find_matrices(const api_evaluation *e, const dyn_torque_derivative *
 
 enum { BODY = 10 }; /* parameters of a body */
 
-/* Adds X dqdd/dp to columns [first, first + BODY) of `to` in one lane. */
+/* Adds X dqdd/dp (parameter_rates.h) to columns [first, first + BODY) of `to` in one lane. */
 static void add_accelerations(const dyn_free_block *b, const free_room *r, size_t lane, size_t columns, size_t first,
                               double *to)
 {

@@ -1,4 +1,5 @@
-/* parameter_rates.h - differentiates tau_dot by the inertial parameters of all bodies, also with free coordinates.
+/* parameter_rates.h - differentiates tau_dot with respect to the inertial parameters of all bodies, also with free
+ * coordinates.
  *
  * tau = Y p gives dtau_dot/dp = Y', the regressor's time derivative, at constant motion. With F the free coordinates,
  * whose tau is constant, dqdd_F/dp and dqddd_F/dp follow from

@@ -10,7 +10,7 @@ bool api_fail_at(api_problem *problem, const api_place *at, api_code code, const
 
 bool api_read_number(const api_query *q, const api_node *value, const api_place *at, double *number);
 
-/* True if the request includes friction that depends on the load; known when "friction" has been read. */
+/* True if the request includes friction that depends on the load. Call it after "friction" is read. */
 bool api_has_load(const api_query *q);
 
 /* Fails with API_NOT_SUPPORTED: `what` does not take friction that depends on the load. */

@@ -1,4 +1,5 @@
-/* operation.h - describe an operation on a model by one constant, and list all operations.
+/* operation.h - describes an operation on a model by one constant; api/requests/operations/operation_list.h lists all
+ * operations.
  *
  * The constant says which fields the operation takes and which outputs it has. From the constant, common code reads the
  * request, lays the states out in lanes, and measures and writes the answer. The operation's own code calls a
@@ -129,25 +130,6 @@ typedef struct api_operation {
     bool
         unordered; /* `finish` is only for selections that are all_in_lanes; threads may evaluate states in any order */
 } api_operation;
-
-/* The list of operations, in the order of the contract: X(name) declares the constant api_name. */
-/* clang-format off */
-#define API_OPERATIONS(X) \
-    X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) \
-    X(kinematics) X(energy) X(torque_derivative) X(sensitivity) \
-    X(forward_sensitivity) X(gradient) X(forward_gradient) X(directional) X(forward_directional) \
-    X(hessian) X(forward_hessian) \
-    X(step) X(rollout) X(rollout_gradient) X(coriolis) X(regressor) X(impact) \
-    X(task_space) X(identify) X(trajectory) X(trajectory_hessian) X(simulate) \
-    X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path) X(configuration) X(sensors) X(external_wrench) X(path_timing) \
-    X(differential_inverse_kinematics)
-/* clang-format on */
-
-#define X(name) extern const api_operation api_##name;
-API_OPERATIONS(X)
-#undef X
-
-extern const api_operation *const api_operations[]; /* ends with NULL */
 
 /* Returns the operation with this name in a table that ends with NULL; NULL if no operation has the name. */
 const api_operation *api_operation_named(const api_operation *const *operations, const char *name);

@@ -17,7 +17,7 @@ static api_set taken_fields(const api_operation *operation)
     return operation->row_scenes && fields & API_BIT(API_PAYLOAD) ? fields | API_BIT(API_PARAMETERS) : fields;
 }
 
-/* Lists the names of the fields in the mask, and `more` if that is not NULL; the list ends with NULL. */
+/* Lists the names of the fields in the mask, then the names in `more` unless it is NULL; the list ends with NULL. */
 static void list_fields(api_set mask, const char *more, const char *names[API_FIELD_COUNT + 2])
 {
     size_t n = 0;
@@ -56,7 +56,7 @@ static bool find_fields(api_query *q, const api_node *request, api_set mask, con
     }
     if (known) return true;
     list_fields(mask, more, names);
-    return api_check_keys(q, request, NULL, names, of); /* sets the problem */
+    return api_check_keys(q, request, NULL, names, of); /* sets the problem for the unknown key */
 }
 
 static const char *output_name(const void *operation, size_t i)

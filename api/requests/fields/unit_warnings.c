@@ -110,7 +110,7 @@ static bool warn(search *s, suspect *it, double x, const api_place *at)
     return add_warning(s->q, at, SUSPICIOUS, text);
 }
 
-/* Returns false if all numbers are within the smaller of both limits, and so none is suspicious. */
+/* Returns false if all numbers are below both MANY_TURNS and FAR_AWAY, so that none is suspicious. */
 static bool has_large(const double *numbers, size_t n)
 {
     bool large = false;
@@ -119,7 +119,8 @@ static bool has_large(const double *numbers, size_t n)
     return large;
 }
 
-/* The same for the first `count` numbers of a packed array: one check of all rows is faster than one of each. */
+/* Like the check of a row, for the first `count` numbers of a packed array: one check of all rows is faster than one of
+ * each. */
 static bool has_large_rows(const api_node *packed, size_t count)
 {
     double piece[256];
@@ -208,7 +209,7 @@ static bool look_at_reference(search *s)
     return look_at_signal(s, api_node_get(input, "reference"), &where);
 }
 
-/* Leaves among the suspects those that `coordinates` names, each at its place there. */
+/* Keeps only those suspects that `coordinates` names, at the positions that the names have there. */
 static bool choose_suspects(search *s, const api_node *coordinates)
 {
     size_t n = 0, length = 0;
@@ -230,7 +231,7 @@ static bool choose_suspects(search *s, const api_node *coordinates)
     return true;
 }
 
-/* Checks the motion of prescribed coordinates, which is the last look at the suspects. */
+/* Checks the motion of prescribed coordinates. No check after this one uses the suspects. */
 static bool look_at_prescribed(search *s)
 {
     const api_node *prescribed = s->q->field[API_PRESCRIBED], *coordinates;
@@ -240,7 +241,7 @@ static bool look_at_prescribed(search *s)
     return choose_suspects(s, coordinates) && look_at_signal(s, api_node_get(prescribed, "motion"), &where);
 }
 
-/* Checks the positions of locked joints, which the reduced model does not have. */
+/* Checks the positions of locked joints, which are not among the coordinates of the reduced model. */
 static bool look_at_locked(search *s)
 {
     const api_model *full         = s->q->call->model;
@@ -272,7 +273,8 @@ static bool look_at_point(api_query *q, const api_node *object, const char *key,
     return add_warning(q, &at, SUSPICIOUS, "more than 100 m from the link's frame: lengths are in metres");
 }
 
-/* Checks that a payload or wrench acts on a link that moves. Other links are those of the reader of the field. */
+/* Checks that a payload or wrench acts on a link that moves. Unknown links are refused elsewhere, by the reader of the
+ * field. */
 static bool look_at_link(api_query *q, const api_node *object, const char *what, const api_place *up)
 {
     const api_node *value  = api_node_get(object, "link");

@@ -1,6 +1,6 @@
-/* forward_gradient.c - computes the derivatives of multipliers . qdd by the state, tau, parameters, wrenches and
- * gravity (dynamics/adjoint/forward_gradient.c); with directions, the rates of this gradient along them too
- * (dynamics/adjoint/forward_hessian_product.c). */
+/* forward_gradient.c - computes the derivatives of multipliers . qdd with respect to the state, tau, parameters,
+ * wrenches and gravity (dynamics/adjoint/forward_gradient.c); with directions, the rates of this gradient along them
+ * too (dynamics/adjoint/forward_hessian_product.c). */
 #include "gradient_outputs.h"
 #include "hessian_products.h"
 #include "api/requests/fields/fields.h"

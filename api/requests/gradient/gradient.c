@@ -1,10 +1,11 @@
-/* gradient.c - computes the derivatives of multipliers . tau by the state, parameters, wrenches and gravity
- * (dynamics/adjoint/gradient.c), also with free coordinates.
+/* gradient.c - computes the derivatives of multipliers . tau with respect to the state, parameters, wrenches and
+ * gravity (dynamics/adjoint/gradient.c), also with free coordinates.
  *
- * The efforts of free coordinates F are given, and those of the driven ones D follow: with M of both,
- * dqdd_F = -M_FF^-1 (dID_F + M_FD dqdd_D). So the multipliers of F become x = -M_FF^-1 M_FD multipliers_D, which is the
- * acceleration of F if D accelerate with their multipliers and no other force acts. With friction that depends on the
- * load, a multiplies the multipliers of D, and x is divided by a of F (dynamics/joint/load_friction.h).
+ * The efforts of free coordinates F are given, and those of the driven ones D follow: with M of both, dqdd_F = -M_FF^-1
+ * (dID_F + M_FD dqdd_D). So the multipliers of F become x = -M_FF^-1 M_FD multipliers_D, which is the acceleration of F
+ * if D accelerate with their multipliers and no other force acts. With friction that depends on the load, the
+ * multipliers of D are multiplied by their load factors a, and x is divided by those of F
+ * (dynamics/joint/load_friction.h).
  *
  * With directions, the rates of the gradient along them too (dynamics/adjoint/hessian_product.c). */
 #include "gradient_outputs.h"
@@ -76,7 +77,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return sum;
 }
 
-/* Writes the gradient by friction, with the lanes of `next`. */
+/* Writes the gradient with respect to the parameters of friction, with scratch lanes at `next`. */
 static void put_friction(const api_evaluation *e, const api_selection *selected, size_t block, const dyn_gradient *io,
                          double *next)
 {
@@ -107,8 +108,8 @@ static void set_multipliers(const api_evaluation *e, const bool *driven, const d
         a->multipliers[i] = driven[i / W] ? io->multipliers[i] : io->gradient_qdd[i] / (load ? load[i] : 1);
 }
 
-/* Clears the derivatives by accelerations of free coordinates, and sets those by their given efforts, of which
- * `request` are the multipliers of the request. */
+/* Sets the derivatives with respect to accelerations of free coordinates to zero, and those with respect to the given
+ * efforts of free coordinates. `request` are the multipliers of the request. */
 static void put_free(const api_evaluation *e, const bool *driven, const dyn_gradient *io, const double *request,
                      double *by_tau)
 {

@@ -18,7 +18,7 @@ bool api_gradient_read(api_query *q, api_selection *selected, size_t first)
                                         "gradients are for models without loops, and %s has loops", q->model->name);
 }
 
-/* Takes room for a sum of `n` numbers if `output` is selected, and lanes for its terms. */
+/* Takes memory for a sum of `n` numbers if `output` is selected, and lanes for its terms. */
 static bool take_sum(api_plan *plan, api_selection *selected, size_t output, size_t terms, double **sum)
 {
     const api_query *q = plan->query;
@@ -66,7 +66,7 @@ bool api_gradient_finish(const api_evaluation *e, const api_selection *selected)
            sum_states(e, selected, sums->first + API_BY_GRAVITY, sums->gravity);
 }
 
-/* The time derivative of the entries at the velocities g is r (g, 0) / 2, and R g. */
+/* At the velocities g the time derivative of a quaternion r is r (g, 0) / 2, and that of a position is R g. */
 void api_gradient_put_entries(const api_evaluation *e, const api_selection *selected, const double *by_q, size_t block)
 {
     const api_gradient_sums *sums    = selected->options;

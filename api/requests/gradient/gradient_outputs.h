@@ -1,6 +1,6 @@
-/* gradient_outputs.h - outputs that the operations gradient, forward-gradient and rollout-gradient share: gradients by
- * inertial parameters, wrenches and gravity, sums over the batch, the gradient by the entries of q, and that
- * by the figures of friction. */
+/* gradient_outputs.h - outputs that the operations gradient, forward-gradient and rollout-gradient share: gradients
+ * with respect to inertial parameters, wrenches and gravity, sums over the batch, and gradients with respect to the
+ * entries of q and to the parameters of friction. */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "dynamics/friction_gradient.h"
@@ -33,8 +33,8 @@ typedef struct api_gradient_sums {
     double *gravity;    /* [3]; NULL: not selected */
 } api_gradient_sums;
 
-/* Refuses models with loops, and notes the sums that the request selects; `first` is that of the sums. False with a
- * problem. */
+/* Refuses models with loops, and records which sums the request selects; `first` is the first output of these. False
+ * with a problem. */
 bool api_gradient_read(api_query *q, api_selection *selected, size_t first);
 
 /* Takes lanes for the gradients that are summed. False with a problem. */
@@ -44,9 +44,10 @@ bool api_gradient_prepare(api_plan *plan, api_selection *selected);
  */
 bool api_gradient_finish(const api_evaluation *e, const api_selection *selected);
 
-/* Writes the gradient by the nq entries of q, if it is selected, of one block: `by_q` is the gradient by q of nv
- * entries, in lanes. A quaternion r has that of the function of r / |r|, at the unit quaternion: 2 r (g, 0), with the
- * gradient g along R <- R exp(e). A position p of a floating joint has R g along p += R e. */
+/* Writes the gradient with respect to the nq entries of q, if it is selected, of one block. `by_q` is the gradient with
+ * respect to q along the tangents, nv entries in lanes. A quaternion r has that of the function of r / |r|, at the unit
+ * quaternion: 2 r (g, 0), with the gradient g along R <- R exp(e). A position p of a floating joint has R g along p +=
+ * R e. */
 void api_gradient_put_entries(const api_evaluation *e, const api_selection *selected, const double *by_q, size_t block);
 
 /* Emits a sum, as `emit` of an operation. */
@@ -60,7 +61,7 @@ void api_gradient_emit(const api_plan *plan, const api_selection *selected, size
 /* The lanes of one block. */
 typedef struct api_friction_state {
     const double *q, *qd, *qdd, *wrenches;
-    const double *multipliers; /* with one for each torque of inverse dynamics */
+    const double *multipliers; /* a multiplier for each torque of inverse dynamics */
     double        sign;        /* the gradient is that of sign times multipliers . tau */
 } api_friction_state;
 

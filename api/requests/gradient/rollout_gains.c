@@ -1,9 +1,9 @@
 /* rollout_gains.c - evaluates the cost of a rollout and runs the backward pass of iLQR over its nodes: see
  * rollout_gains.h.
  *
- * The backward pass of a row goes from the last node to the first. V holds the value of what follows a node; before the
- * step of node n the cost of the state after that step is added. If Q_uu of a node is not positive definite, the
- * damping grows and the pass begins again. */
+ * The backward pass of a row goes from the last node to the first. V is the value function of the steps behind a node.
+ * Before the step of node n is processed, the cost of the state after that step is added to V. If Q_uu of a node is not
+ * positive definite, the damping grows and the pass begins again. */
 #include "rollout_gains.h"
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/free_coordinates.h"
@@ -159,7 +159,7 @@ static double *output_lane(const pass *p, size_t output, size_t node)
 
 /* --- the cost ----------------------------------------------------------------------------------------------------- */
 
-/* The state after step `node` - 1, as the cost takes it. Derivatives are zero. */
+/* Sets up the state after step `node` - 1 for the functions of the cost. Its derivatives are zero. */
 static api_cost_state state_after_step(const pass *p, size_t node)
 {
     const api_evaluation *e  = p->e;
@@ -221,7 +221,8 @@ static void add_state_cost(const pass *p, size_t n)
     }
 }
 
-/* Copies A and the columns of B of chosen torques, and sets the second derivatives of the cost of these torques. */
+/* Copies A, and the columns of B that belong to the torques that are optimised. Sets the second derivatives of the cost
+ * with respect to these torques. */
 static void load_node(const pass *p, size_t n)
 {
     const size_t nv = p->e->model->nv, last = 2 * nv, m = p->g->n_driven, W = p->e->lanes,
@@ -245,7 +246,8 @@ static void load_node(const pass *p, size_t n)
     }
 }
 
-/* Copies the results of node n to their outputs. Returns their sum, which is not finite if one of them is not. */
+/* Copies the results of node n to their outputs. Returns the sum of all numbers, which is not finite if one of them is
+ * not. */
 static double put_node(const pass *p, size_t n)
 {
     const size_t nv = p->e->model->nv, last = 2 * nv, m = p->g->n_driven, W = p->e->lanes,
@@ -290,7 +292,8 @@ static bool fail_row(const pass *p, api_code code, size_t n, const char *text)
 
 typedef enum pass_end { PASSED, INDEFINITE, FAILED, STOPPED } pass_end;
 
-/* Goes back over all nodes with one damping. FAILED and STOPPED: *good is the result of the row. */
+/* Goes back over all nodes with one value of the damping. If it returns FAILED or STOPPED, *good is the result for the
+ * row. */
 static pass_end go_back(pass *p, bool *good)
 {
     const size_t      nv = p->e->model->nv, n = 2 * nv + 1, width = dyn_riccati_width(n);
@@ -409,7 +412,7 @@ bool api_rollout_gains_finish(const api_evaluation *e, const api_selection *sele
 double api_rollout_gains_seconds(const api_query *q, const api_rollout_gains *g)
 {
     const double nv = (double)q->model->nv, m = (double)g->n_driven;
-    /* Multiplications of riccati.c, of which inverse dynamics takes about 100 for a body. */
+    /* Multiplications of riccati.c for one node, in units of inverse dynamics per body: about 100 multiplications. */
     const double each = g->backward ? 0.003 * (16 * nv * nv * nv + 12 * nv * nv * m + 4 * nv * m * m) : 0;
     return (double)api_states(q) * each * q->call->api->calibration.body;
 }

@@ -14,7 +14,7 @@ enum {
     API_EXPECTED_CHANGES,
     API_USED_DAMPING,
     API_NODE_COSTS,
-    API_NODE_TORQUES /* with the feedback */
+    API_NODE_TORQUES /* torques with the feedback added */
 };
 
 #define API_GAIN_OUTPUTS                                                                                               \
@@ -29,7 +29,7 @@ typedef struct api_rollout_gains {
     bool             backward; /* an output of the backward pass is selected */
     api_rollout_cost cost;
     double           damping;  /* damping of the request */
-    size_t           n_driven; /* coordinates whose torques are chosen */
+    size_t           n_driven; /* number of coordinates whose torques are optimised */
     int             *driven;   /* [n_driven] */
 } api_rollout_gains;
 

@@ -1,5 +1,5 @@
 /* rollout_gradient.c - integrates each row over many steps and differentiates a cost of the states, or multipliers .
- * states, by the torques, the initial state, parameters, wrenches and gravity.
+ * states, with respect to the torques, the initial state, parameters, wrenches and gravity.
  *
  * The rows of a block are integrated side by side; only the states of the nodes are kept, (nq + nv) numbers each. Then
  * the gradients by the state go back from the last node to the first through the adjoint of each step
@@ -8,6 +8,7 @@
 #include "gradient_outputs.h"
 #include "api/requests/rollout_cost/rollout_cost.h"
 #include "rollout_products.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/requests/step/step.h"
 #include "api/service/http/call.h"
 #include "dynamics/gradient.h"
@@ -69,7 +70,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
 
-/* The gradients by parameters, wrenches and gravity: the results, and those of one step. NULL: not selected. */
+/* The gradients with respect to parameters, wrenches and gravity: the results, and those of one step. NULL: not
+ * selected. */
 enum { SCENE_GRADIENTS = 3 };
 
 /* The arrays of one block of rows, in lanes. */
@@ -347,7 +349,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     return true;
 }
 
-/* Seconds of the steps after the first, which the weight does not cover, of all evaluations of a step. */
+/* Seconds of the steps after the first of a row; the weight of the operation covers only the first. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     enum { STAGES_RK4 = 4, NEWTON = 6 };

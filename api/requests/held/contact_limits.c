@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_NUMBER 1e9 /* largest force and coefficient: squares of larger ones lose the others */
+#define MOST_NUMBER 1e9 /* largest force and coefficient: beside squares of larger ones, others would be lost */
 #define MOST_WEIGHT                                                                                                    \
     1e4 /* and the reciprocal is the least: a foot is not left out of the balance by its weight alone                  \
          */
@@ -166,7 +166,8 @@ static void add_half_space(limit_list *to, const entry_limits *l, api_limit_kind
     if (most > 0) to->row_place[to->choice->n_rows++] = (api_contact_limit){l->frame, kind};
 }
 
-/* Sets the tangents of the plane: the x axis projected on it, or the y axis if x is near the normal, and n x that. */
+/* Sets the tangents of the plane: first the projection on the plane of the x axis, or of the y axis if x is near the
+ * normal n; then n x (first tangent). */
 static void set_tangents(const double n[3], double tangent[2][API_FRAME_AXES])
 {
     const int    axis  = fabs(n[0]) > 0.9;
@@ -232,8 +233,8 @@ static void add_limits(limit_list *to, const entry_limits *l)
 
 /* --- the list ----------------------------------------------------------------------------------------------------- */
 
-/* Refuses members that a rolling frame has no use for: its limits are those of the force at its contact point, in the
- * axes of the plane. */
+/* Refuses members that have no meaning for a rolling frame: the limits of a rolling frame apply to the force at its
+ * contact point, in the axes of the plane. */
 static bool check_rolling(const entry_limits *l, const dyn_held_frame *frame)
 {
     static const char *const not_taken[] = {"normal", "sole", "torsional_friction_coefficient"};

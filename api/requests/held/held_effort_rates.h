@@ -1,5 +1,5 @@
-/* held_effort_rates.h - finds the time derivatives of the wrenches on held frames (dynamics/held/held_rates.h), with
- * the active limits kept. */
+/* held_effort_rates.h - finds the time derivatives of the wrenches on held frames (dynamics/held/held_rates.h), as long
+ * as the same limits are active. */
 #pragma once
 #include "held_efforts.h"
 #include "dynamics/held/held_rates.h"

@@ -1,6 +1,6 @@
 /* held_efforts.c - finds the wrenches on held frames under a given motion (held_efforts.h). */
 #include "held_efforts.h"
-#include "api/requests/contact/held_fields.h"
+#include "held_fields.h"
 #include "api/requests/fields/frame_fields.h"
 #include "api/service/http/call.h"
 #include "api/robots/model/actuation.h"
@@ -121,8 +121,8 @@ bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts)
 
 enum { TEXT = 400 };
 
-/* Returns the held frame of direction `row`, and sets *direction to its place
- * among those of the frame. */
+/* Returns the held frame of direction `row`, and sets *direction to the number of the direction among those of the
+ * frame. */
 static size_t frame_of_row(const dyn_contact *contact, size_t row, size_t *direction)
 {
     size_t i = 0;
@@ -299,7 +299,7 @@ double api_held_efforts_seconds(const api_call *call)
 
 double api_held_efforts_decoded_seconds(const api_query *q, const api_held_efforts *h)
 {
-    const double weight = 0.05; /* weight of one operation of a pivot, which has the square of the held directions */
+    const double weight = 0.05; /* of one operation of a pivot, of the square of the held directions */
     if (!h || !h->limits) return 0;
     const double k = (double)h->choice.contact->k, n = (double)(h->choice.n_rows + h->choice.n_cones);
     return (double)api_states(q) * (k * k * k + k * k * n) * weight * q->call->api->calibration.body;

@@ -1,8 +1,8 @@
-/* held_efforts.h - finds the wrenches on held frames under a given motion (dynamics/held/held_wrenches.h), and says
- * why there are none. Shared by the operations that compute efforts from a motion with "held" frames.
+/* held_efforts.h - finds the wrenches on held frames under a given motion (dynamics/held/held_wrenches.h), and says why
+ * there are none. Shared by the operations that compute efforts from a motion with "held" frames.
  *
- * No actuator moves the coordinates of a floating base, of joints with "actuated": false, and of elastic joints beyond
- * their springs. */
+ * No actuator moves the coordinates of a floating base, of joints with "actuated": false, and of elastic joints on the
+ * link's side of the spring. */
 #pragma once
 #include "contact_limits.h"
 #include "api/requests/lanes/evaluation.h"
@@ -47,8 +47,8 @@ size_t api_held_efforts_entries(const api_model *model, const api_held_efforts *
 bool api_held_efforts_find(const api_evaluation *e, const api_held_efforts *efforts, size_t block,
                            const dyn_inverse_dynamics *motion, double **next, api_held_wrenches *w);
 
-/* Fails a state whose held direction `row` has the acceleration or, if `jerks`, the jerk `left`, of which `most` counts
- * as none. Returns as api_fail_state does. */
+/* Fails a state whose held direction `row` has the acceleration or, if `jerks`, the jerk `left`, where up to `most`
+ * would count as zero. Returns as api_fail_state does. */
 typedef struct api_held_residual {
     size_t row;
     double left, most;

@@ -19,12 +19,12 @@ size_t api_held_partials_entries(const api_model *model, const api_selection *se
 typedef struct partial_arrays {
     dyn_held_rates rates;
     double        *levers;    /* (wrenches of the request and contacts) x nv x 6 */
-    double        *direction; /* k x nv: derivatives by q of the velocities along the held axes at the velocities mu */
+    double        *direction; /* k x nv: d/dq of the velocities along the held axes at the velocities mu */
     double        *frame;     /* 6 x nv, of one frame */
     double        *l;         /* k */
 } partial_arrays;
 
-/* Sets `direction`: mu are the multipliers of the coordinates without actuator. */
+/* Sets `direction` at the velocities mu, the multipliers of the coordinates without actuator (held_rates.h). */
 static void find_directions(const api_evaluation *e, const api_held_efforts *h, const partial_arrays *a,
                             const double *q)
 {
@@ -44,7 +44,7 @@ static void find_directions(const api_evaluation *e, const api_held_efforts *h, 
     }
 }
 
-/* Completes the derivatives by q, qd and qdd. */
+/* Completes the derivatives with respect to q, qd and qdd. */
 static void complete_state(const partial_arrays *a, const dyn_sensitivity *io, const api_held_partials *p, size_t nv,
                            const double *levers)
 {
@@ -56,8 +56,8 @@ static void complete_state(const partial_arrays *a, const dyn_sensitivity *io, c
     dyn_held_rates_complete(&a->rates, &by_qdd, levers, a->l);
 }
 
-/* Completes the derivatives by the request's wrenches, `requested` of which are wanted, by gravity and by parameters.
- */
+/* Completes the derivatives with respect to the request's wrenches (`requested`; NULL: not wanted), to gravity and to
+ * parameters. */
 static void complete_others(const api_evaluation *e, const partial_arrays *a, const dyn_sensitivity *io,
                             double *requested, const api_held_partials *p, const double *levers)
 {

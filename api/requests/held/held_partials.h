@@ -3,7 +3,8 @@
 #pragma once
 #include "motion_options.h"
 
-/* The outputs of one block that depend on the contact wrenches. NULL: not selected, but for those by q, qd and qdd. */
+/* The outputs of one block that depend on the contact wrenches. NULL: not selected; the derivatives with respect to q,
+ * qd and qdd must not be NULL. */
 typedef struct api_held_partials {
     double *tau, *joint_wrenches, *contact_wrenches;    /* nv; bodies x 6; frames x 6 */
     double *dtau_dparameters;                           /* nv x (10 bodies) */

@@ -1,7 +1,7 @@
 /* motion_options.h - reads the options of operations that compute efforts from a motion: "free" coordinates, or "held"
  * frames. */
 #pragma once
-#include "api/requests/contact/held_fields.h"
+#include "held_fields.h"
 #include "held_efforts.h"
 
 typedef struct api_motion_options {

@@ -54,8 +54,8 @@ static bool check_parts(const api_query *q, const bool chosen[CHOICES])
                        "with payload.com");
 }
 
-/* Checks that load coefficients and Stribeck's curves can be estimated: they need torques that are known but for
- * friction, and one joint on each coordinate. */
+/* Checks that load coefficients and Stribeck's curves can be estimated: all torques except friction must be known, and
+ * each coordinate must have one joint. */
 static bool check_curves(const api_query *q, const api_chosen_unknowns *c)
 {
     api_place at = api_place_key(NULL, "unknown");
@@ -178,7 +178,7 @@ static size_t index_of(const dyn_base *found, size_t parameter)
     return k;
 }
 
-/* Copies the groups found to the request's memory, in the order of the chosen parameters. */
+/* Copies the groups that were found to the request's memory, in the order of the chosen parameters. */
 static bool take_groups(const api_query *q, api_chosen_unknowns *c, const dyn_base *found)
 {
     dyn_base    *b     = &c->base;

@@ -6,10 +6,10 @@
 enum {
     LINEAR = 6,  /* most parameters of a joint at a given velocity: viscous, Coulomb (2), load, breakaway (2) */
     ROWS   = 64, /* rows that are factored at a time */
-    GRID   = 48, /* velocities that are compared first */
-    STEPS  = 32  /* of the golden section between the neighbours of the best one */
+    GRID   = 48, /* velocities that are compared before the golden section */
+    STEPS  = 32  /* steps of the golden section between the neighbours of the best of these velocities */
 };
-#define RANGE 1e-3 /* the least velocity of the grid, as a part of the joint's largest rate */
+#define RANGE 1e-3 /* least velocity of the grid, as a fraction of the joint's largest rate */
 
 struct api_friction_curves {
     const api_model           *model;
@@ -160,8 +160,8 @@ static double golden_section(search *s, double low, double high)
     return (low + high) / 2;
 }
 
-/* Sets the joint's curve at the velocity: its breakaway less its Coulomb friction. Rows that do not determine them
- * leave them zero, and the estimate is then rank-deficient. */
+/* Sets the joint's curve at the velocity: breakaway friction minus Coulomb friction, for both directions. Rows that do
+ * not determine them leave them zero, and the estimate is then rank-deficient. */
 static void set_curve(search *s, double velocity)
 {
     double       x[LINEAR], inverse[LINEAR * LINEAR];

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double ANY[DYN_PER_BODY] = {1}; /* to measure the length of numbers */
+static const double ANY[DYN_PER_BODY] = {
+    1}; /* stands for parameters that are not known yet, to measure the length of the document */
 
 static json_t *numbers(const double *values, size_t n)
 {
@@ -116,8 +117,8 @@ static double not_negative(const double *p, size_t c)
     return p && p[c] > 0 ? p[c] : 0;
 }
 
-/* Writes Stribeck's curve of mover j. Breakaway friction below Coulomb friction, which no document holds, is written as
- * that; a velocity below 1e-9 as 1e-9. */
+/* Writes Stribeck's curve of mover j. No document may have breakaway friction below Coulomb friction: the latter is
+ * then written for both. A velocity below 1e-9 is written as 1e-9. */
 static void set_curve(const api_identified *found, json_t *friction, size_t j, const double *p)
 {
     const double *curve = found->parameters ? found->parameters + dyn_curve_parameter(found->model->dyn, j, 0) : NULL;

@@ -112,7 +112,7 @@ static bool list_own(const api_query *q, api_identification *id)
     return true;
 }
 
-/* Allocates memory for the outputs that all parameters of the robot are found for. */
+/* Allocates memory for the outputs that need all parameters of the robot. */
 static bool prepare_parameters(api_plan *plan, api_selection *selected)
 {
     const api_set needing = API_BIT(API_IDENTIFY_PARAMETERS) | API_BIT(API_IDENTIFY_MODEL) | API_BIT(API_IDENTIFY_FIT) |

@@ -84,7 +84,7 @@ static void classify(api_identification *id, const dyn_base *shown)
     dyn_base_shows(shown, id->by_rows);
 }
 
-/* Leaves the base parameters that the rows determine, with a prior if there is one. */
+/* Keeps only the base parameters that the rows determine, with the prior if there is one. */
 static bool reduce(const api_evaluation *e, api_identification *id, const dyn_shown_base *shown)
 {
     if (!is_of_payload(id) || shown->base.n == 0) return fail_deficient(e, id);
@@ -151,8 +151,8 @@ static bool find_consistent(const api_evaluation *e, const api_identification *i
                                                             "figures are too large to find consistent parameters with");
 }
 
-/* Returns base parameter k of the estimate without the model's own bodies: what is beyond them, and all of the
- * joints. */
+/* Returns base parameter k of the estimate minus the part of the model's own bodies: what a payload adds to them, and
+ * all parameters of the joints. */
 static double value_beyond_bodies(const api_identification *id, size_t k)
 {
     const dyn_estimate *t = &id->estimate;
@@ -172,7 +172,7 @@ static bool is_each_alone(const api_identification *id)
 }
 
 /* Finds the chosen parameters: as estimated if the rows show each of them alone and the payload could be built, or else
- * consistent ones. The payload is then beyond the model's body. */
+ * consistent ones. The payload is what the estimate adds to the model's body. */
 static bool find_chosen(const api_evaluation *e, api_identification *id, double *beta)
 {
     const dyn_estimate *t       = &id->estimate;
@@ -212,7 +212,7 @@ static bool find_parameters(const api_evaluation *e, api_identification *id, dou
  * that they show and the payload has another one. */
 static double find_mass_deviation(const api_identification *id)
 {
-    enum { MOST = 2 /* standard deviations that a real body may be off the estimate */ };
+    enum { MOST = 2 /* largest deviation of a real body from the estimate, in standard deviations */ };
     const dyn_estimate *t    = &id->estimate;
     size_t              mass = DYN_PER_BODY * (size_t)id->chosen->row;
     if (id->by_rows[mass] != DYN_SHOWN_ALONE) return -1;

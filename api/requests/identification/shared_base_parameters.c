@@ -1,6 +1,6 @@
 /* shared_base_parameters.c - find a model's base parameters once and share them: see shared_base_parameters.h. */
 #include "shared_base_parameters.h"
-#include "dynamics/loop_reference/reference_continuation.h"
+#include "dynamics/loop_reference/closed_states.h"
 #include "api/codec/number.h"
 #include "api/base/work/deadline.h"
 
@@ -13,12 +13,12 @@ static bool fail_size(const api_query *q)
 
 static bool close_loops(void *arg, const dyn_scene *scene, double *q)
 {
-    return dyn_reference_continuation_follow(arg, scene, q);
+    return dyn_closed_states_approach(arg, scene, q);
 }
 
 static const double *tree_rates(void *arg)
 {
-    const dyn_reference_continuation *walk = arg;
+    const dyn_closed_states *walk = arg;
     return dyn_loop_tree_qd(walk->closed);
 }
 
@@ -42,12 +42,12 @@ static dyn_base *find_by(const api_query *q, const dyn_kernels *kernels, const d
 
 static dyn_base *find_closed(const api_query *q, unsigned with, const dyn_base_candidates *among)
 {
-    const dyn_kernels         *tree  = q->call->api->kernels;
-    const dyn_kernels          over  = dyn_loop_kernels(tree);
-    const dyn_mechanism        robot = api_model_mechanism(q->model);
-    dyn_reference_continuation walk;
-    if (!dyn_reference_continuation_open(api_pool_memory(q->pool), &robot, tree,
-                                         api_deadline_for_dynamics(q->input->deadline), &walk))
+    const dyn_kernels  *tree  = q->call->api->kernels;
+    const dyn_kernels   over  = dyn_loop_kernels(tree);
+    const dyn_mechanism robot = api_model_mechanism(q->model);
+    dyn_closed_states   walk;
+    if (!dyn_closed_states_open(api_pool_memory(q->pool), &robot, tree, api_deadline_for_dynamics(q->input->deadline),
+                                &walk))
         return NULL;
     const dyn_base_loop_solver closing = {walk.closed, close_loops, tree_rates, &walk};
     return find_by(q, &over, &closing, with, among);
@@ -92,7 +92,7 @@ double api_base_wait(const api_model *m, unsigned with)
 {
     if (atomic_load(&m->base[with]) || m->n_bodies > DYN_BASE_MAX_BODIES) return 0;
     const dyn_mechanism mechanism = api_model_mechanism(m);
-    const double        sample    = m->loops ? dyn_reference_continuation_seconds(&mechanism) : 0;
+    const double        sample    = m->loops ? dyn_closed_states_seconds(&mechanism) : 0;
     return dyn_base_estimate_seconds(&mechanism, with) + (double)dyn_base_sample_count(&mechanism) * sample;
 }
 

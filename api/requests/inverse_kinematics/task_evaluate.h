@@ -1,4 +1,4 @@
-/* task_evaluate.h - evaluate inverse kinematics of several tasks (dynamics/prioritised_tasks/task_search.h). */
+/* task_evaluate.h - evaluate inverse kinematics of several tasks (dynamics/inverse_kinematics_tasks/task_search.h). */
 #pragma once
 #include "pose_request.h"
 

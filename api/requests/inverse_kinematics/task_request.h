@@ -7,7 +7,7 @@
  * The goals of the differential form are velocities: "velocity" of a frame, or "com_velocity". */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "dynamics/prioritised_tasks/task_search.h"
+#include "dynamics/inverse_kinematics_tasks/task_search.h"
 
 /* The most velocities of a model that takes tasks: a step takes time with their third power. */
 enum { API_TASK_MOST_VELOCITIES = 128 };

@@ -22,7 +22,7 @@ api_place api_vector_entry(const api_vector *vector, const api_place *row, size_
     return api_place_index(row, i);
 }
 
-/* Writes what the entries of a row of another length may be. */
+/* Writes the remedy for a row of another length: what its numbers may be. */
 static void write_count_remedy(const api_evaluation *e, const api_vector *v, const api_node *row, char text[REMEDY])
 {
     const size_t n = api_node_size(row);
@@ -81,7 +81,7 @@ static bool read_row(const api_evaluation *e, const api_vector *v, const api_nod
     return given == v->n || fail_count(e, v, row, at);
 }
 
-/* True for an object whose members are no coordinates but an array, by its encoder. */
+/* True for an object that an encoder has written in place of an array: its members are not coordinates. */
 static bool is_encoded_array(const api_node *object)
 {
     return api_node_get(object, "0") || api_node_get(object, "1") || *api_node_remedy(object);
@@ -188,7 +188,7 @@ static bool read_flat(const api_plan *plan, const api_vector *v)
     return true;
 }
 
-/* Fills the lanes of a batch without rows with numbers that are not evaluated. */
+/* Fills the lanes of a batch without rows with numbers; they are not evaluated. */
 static bool fill_neutral(const api_plan *plan, const api_vector *v)
 {
     const api_evaluation e = api_evaluation_of(plan);
@@ -256,8 +256,8 @@ static bool fail_check(const api_evaluation *e, const api_vector *v, size_t begi
     return false;
 }
 
-/* The number of blocks from `begin` on whose rows can be read directly from the body, which contains them as
- * doubles. */
+/* Returns the number of blocks from `begin` on whose rows can be read directly from the body, because the body contains
+ * them as doubles. */
 static size_t straight_blocks(const api_evaluation *e, const api_vector *v, size_t begin, size_t end)
 {
     size_t whole = e->query->rows / e->lanes;

@@ -5,7 +5,7 @@
 /* Window size, chosen to fit into the first-level data cache of a core; numbers per wrench. */
 enum { WINDOW_BYTES = 16 * 1024, WRENCH_ENTRIES = 9 + 6 /* values and rates */, WRENCH_VECTORS = WRENCH_ENTRIES / 3 };
 
-/* A single state is evaluated by kernels with one lane: it gets the same bits, and takes less time than a whole
+/* A single state is evaluated by kernels with one lane: the state gets the same bits, and takes less time than a whole
  * block. */
 bool api_plan_choose_kernels(api_plan *plan)
 {

@@ -1,9 +1,9 @@
 /* row_time.h - divide the time of a request among its rows, so that one row cannot use all of it.
  *
- * The time of a state can depend on its values: a search that does not converge, a long way on which loops are closed,
- * an integration with many short steps. If rows may fail alone (failed_rows.h), the rows together have nine tenths of
- * the time until the deadline, and the rest is for the answer. Rows that begin get twice their fair share of the time
- * that is left, but at most half of it, or their fair share if that is more:
+ * The time of a state can depend on its values: a search that does not converge, a long path along which loops are
+ * closed, an integration with many short steps. If rows may fail alone (failed_rows.h), the rows together have nine
+ * tenths of the time until the deadline, and the rest is for the answer. Rows that begin get twice their fair share of
+ * the time that is left, but at most half of it, or their fair share if that is more:
  *
  *     part = max(n / left, min(2 n / left, 1/2)),    n: rows side by side that begin; left: rows that have not ended.
  *

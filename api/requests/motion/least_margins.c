@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Numbers of a gradient: by all control points, by the duration, by all knots. */
+/* Lengths of a gradient: with respect to all control points, the duration and all knots. */
 static size_t gradient_size(const api_motion *m, size_t nv)
 {
     return m->path.spline.n * nv + 1 + dyn_motion_knots(&m->path);
@@ -65,7 +65,7 @@ static dyn_partials row_of(const api_evaluation *e, const dyn_partials *p, size_
     return row;
 }
 
-/* Returns the place of a motion's gradient of limit i. */
+/* Returns where the gradient of limit i of a motion is stored. */
 static double *gradient_of(const api_query *q, const api_least_margins *l, size_t row, size_t i)
 {
     return l->gradients + (row * l->limits->n + i) * gradient_size(l->motion, q->model->nv);
@@ -94,7 +94,7 @@ bool api_least_gradient_store(const api_evaluation *e, const api_least_margins *
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
-/* Before the evaluation `state` is not read. */
+/* Before the evaluation, when lengths are measured, `state` is not read. */
 static void emit_margin(const api_evaluation *e, const api_least_margins *l, size_t state, size_t i, api_emit *to)
 {
     const dyn_limit *limit = &l->limits->limit[i];

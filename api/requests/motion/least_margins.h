@@ -12,7 +12,7 @@ typedef struct api_least_margins {
     const api_limit_list *limits;
     double *margins; /* lanes of all states, limits->n numbers a state (dynamics/trajectory_gradients/margins.h) */
     double *sides;   /* likewise, with the speed sides behind the sides */
-    /* [rows][limits->n] gradients by control points (n x nv), duration and knots; NULL: not wanted */
+    /* [rows][limits->n] gradients with respect to control points (n x nv), duration and knots; NULL: not wanted */
     double *gradients;
 } api_least_margins;
 

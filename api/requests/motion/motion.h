@@ -16,14 +16,16 @@ typedef struct api_motion {
     dyn_motion path;        /* api_motion_load reads the control points */
     api_points points;      /* the field of the control points */
     double     least, most; /* the shortest and the longest duration, s */
-    bool       dense;       /* true: gradients by all control points, not only by the degree + 1 that affect a sample */
+    bool
+        dense; /* true: gradients with respect to all control points, not only to the degree + 1 that affect a sample */
     api_wrench_signals wrenches; /* wrenches that change with time */
     /* Lanes of all states, set by api_motion_sample. Each comment begins with the numbers per state. */
-    /* nv: coordinates of the spline, and their derivatives by time. They are q to qddd of the state, unless the model
-     * has joints with a quaternion (dynamics/trajectory_gradients/coordinate_change.h). */
+    /* nv: coordinates of the spline, and their time derivatives. These are q to qddd of the state, unless the model has
+     * joints with a quaternion (dynamics/trajectory_gradients/coordinate_change.h). */
     double *spline_state[DYN_SPLINE_ORDERS];
     double *time, *rate, *first, *basis; /* like the members of dyn_motion_block */
-    /* 6 for each wrench, force and torque: derivatives by the duration T. NULL: no wrench changes with time. */
+    /* 6 for each wrench, force and torque: derivatives with respect to the duration T. NULL: no wrench changes with
+     * time. */
     double *wrench_by_duration;      /* dW/dT, derivative of the wrench */
     double *wrench_rate_by_duration; /* dW'/dT, derivative of the wrench's rate */
 } api_motion;

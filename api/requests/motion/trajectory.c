@@ -1,5 +1,5 @@
-/* trajectory.c - read requests for the operation trajectory: the dynamics along joint motions, with gradients by
- * control points, duration and knots. */
+/* trajectory.c - read requests for the operation trajectory: the dynamics along joint motions, with gradients with
+ * respect to control points, duration and knots. */
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/limit_kinds.h"

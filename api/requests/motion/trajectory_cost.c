@@ -2,6 +2,7 @@
  *
  * The weights were measured in units of inverse dynamics per body, with models of 7 and 39 coordinates. */
 #include "api/requests/cost/peek.h"
+#include "api/requests/operations/operation_list.h"
 #include "trajectory_outputs.h"
 #include <math.h>
 
@@ -19,8 +20,8 @@ static double if_requested(const state_work *w, api_set outputs, double units)
     return w->outputs & outputs ? units : 0;
 }
 
-/* Derivatives by knots: 2 degree + 2 knots change the spline at a sample. Each needs the derivatives of the basis, and
- * a product with the partial derivatives of all rows. */
+/* Derivatives with respect to knots: 2 degree + 2 knots change the spline at a sample. Each needs the derivatives of
+ * the basis, and a product with the partial derivatives of all rows. */
 static double knot_units(const state_work *w, size_t output, double rows)
 {
     const double knot_weight = 35, entry_weight = 0.6;

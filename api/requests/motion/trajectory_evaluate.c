@@ -45,8 +45,8 @@ static api_trajectory_task task_of(const api_selection *selected, api_set output
 }
 
 /* The scratch lanes of a block. The motion of free coordinates, the gradients and the least gradients are evaluated one
- * after the other in `work`, which begins with room for the motion's derivatives by one knot. `points` is the same
- * room, unless the gradients of points need the partial derivatives. */
+ * after the other in `work`, which begins with memory for the derivatives of the motion with respect to one knot.
+ * `points` is the same memory, unless the gradients of points need the partial derivatives. */
 typedef struct scratch {
     double      *tau, *tau_dot;      /* nv + mimic joints: for margins */
     double      *sides;              /* of the margins */
@@ -68,7 +68,7 @@ static size_t greater(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Numbers per state of the motion's derivatives by one knot and of the partial derivatives. */
+/* Numbers per state of the motion's derivatives with respect to one knot, and of the partial derivatives. */
 static size_t partial_entries(const api_model *model, const api_selection *selected)
 {
     const api_trajectory_task task = task_of(selected, selected->outputs);
@@ -174,7 +174,7 @@ static void torques(const api_evaluation *e, const api_selection *selected, size
                                              .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block)};
     double                       *motors  = api_result_block(e, selected, MOTOR_TAU, block);
     if (!io.tau && margins && o->efforts_limited) io.tau = s->tau;
-    if (!io.tau && motors) io.tau = s->work; /* which is free again when this function returns */
+    if (!io.tau && motors) io.tau = s->work; /* s->work is free again when this function returns */
     if (!io.tau_dot && margins && o->rates_limited) io.tau_dot = s->tau_dot;
     if (io.tau_dot) {
         kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
@@ -227,7 +227,7 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
     dyn_margins_differentiate(&margins, p, &s->margins);
 }
 
-/* Writes the gradients of one result by control points, duration and knots. */
+/* Writes the gradients of one result with respect to control points, duration and knots. */
 static void put_gradients(const api_evaluation *e, const api_selection *selected, size_t block, const dyn_partials *p,
                           const size_t outputs[3], double *column)
 {
@@ -303,8 +303,8 @@ bool api_trajectory_evaluate(const api_evaluation *e, const api_selection *selec
 
 /* --- least margins ------------------------------------------------------------------------------------------------ */
 
-/* Stores the gradients of the least margins of a motion. Differentiates the blocks of their samples again, each for the
- * limits that follow each other with it. */
+/* Stores the gradients of the least margins of a motion. Differentiates the blocks of their samples again, each block
+ * once for neighbouring limits whose least margins are in it. */
 static bool store_least_gradients(const api_evaluation *e, const api_selection *selected, size_t row)
 {
     const api_trajectory_options *o      = selected->options;

@@ -1,4 +1,4 @@
-/* trajectory_hessian.c - compute second derivatives of torques along joint motions by the control points.
+/* trajectory_hessian.c - computes second derivatives of torques along joint motions with respect to the control points.
  *
  * A state of this operation is a whole motion: W motions are evaluated side by side, and the samples of a motion are
  * added in order (motion_hessian.h). */

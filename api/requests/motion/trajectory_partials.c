@@ -1,4 +1,4 @@
-/* trajectory_partials.c - differentiates torques by the state of a trajectory (trajectory_partials.h). */
+/* trajectory_partials.c - differentiates torques with respect to the state of a trajectory (trajectory_partials.h). */
 #include "trajectory_partials.h"
 #include "dynamics/trajectory_gradients/coordinate_change.h"
 #include "dynamics/trajectory_gradients/torque_rate_partials.h"
@@ -94,8 +94,8 @@ static void differentiate_followers(const api_evaluation *e, const api_trajector
     api_follower_sensitivity(&b, &motion, by, task->rate ? rates_by : NULL);
 }
 
-/* Changes the partial derivatives to those by the spline's coordinates. p->rate.by[3] is p->tau.by[2], and is changed
- * with it. */
+/* Converts the partial derivatives to those with respect to the spline's coordinates. p->rate.by[3] is the same array
+ * as p->tau.by[2], and is converted with it. */
 static void change_coordinates(const dyn_motion_block *b, const dyn_torque_partials *p)
 {
     const dyn_partials *list[] = {&p->tau, &p->wrenches, &p->qdd};

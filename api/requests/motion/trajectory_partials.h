@@ -1,5 +1,5 @@
-/* trajectory_partials.h - differentiate torques, their rates, joint wrenches and accelerations by the state of a
- * trajectory, in the coordinates of its spline, ready for motion_chain.h. */
+/* trajectory_partials.h - differentiates torques, their rates, joint wrenches and accelerations with respect to the
+ * state of a trajectory, in the coordinates of its spline, ready for motion_chain.h. */
 #pragma once
 #include "trajectory_free.h"
 

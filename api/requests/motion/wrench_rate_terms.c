@@ -104,7 +104,7 @@ static void add(double *to, const double *from, size_t n)
         to[i] += from[i];
 }
 
-/* Multiplies the rows of a matrix of efforts, nv x columns, by a. */
+/* Multiplies the rows of a matrix of efforts, nv x columns, by the load factor a (wrench_rate_terms.h). */
 static void add_load(const api_wrench_terms *p, size_t columns, double *efforts)
 {
     const size_t W = p->e->lanes;

@@ -8,8 +8,9 @@
  *     d tau_dot / dq  (d tau_w / dq)(q, W')
  *     d tau_dot / dT  (d tau_w / dq)(q, dW/dT) qd + tau_w(q, dW'/dT)
  *
- * With friction that depends on the load, these are terms of the efforts without friction. Those of tau and tau_dot are
- * a times as large, with a = dtau/d(effort without friction) (dynamics/friction_map.h), and a' by qd adds
+ * With friction that depends on the load, these are terms of the efforts without friction. The terms of tau and tau_dot
+ * are then multiplied by a = dtau/d(effort without friction) (dynamics/friction_map.h), and the derivative a' of a with
+ * respect to qd adds
  *
  *     d tau_dot / dqd  the diagonal of a' tau_w(q, W'),
  *     d tau_dot / dT   a' qdd tau_w(q, dW/dT). */
@@ -26,15 +27,15 @@ typedef struct api_wrench_terms {
     const api_followers  *followers; /* mimic joints whose efforts are behind those of the coordinates */
     size_t                rows;      /* nv and the number of these joints */
     double               *follower_room;
-    double               *wrenches;       /* 9 for each wrench: force, torque, point */
-    double               *by[3];          /* rows x nv: derivatives of the wrenches' torques tau_w by q, qd, qdd */
-    double               *tau;            /* rows: torques tau_w of the wrenches */
+    double               *wrenches; /* 9 for each wrench: force, torque, point */
+    double               *by[3]; /* rows x nv: derivatives of the wrenches' torques tau_w with respect to q, qd, qdd */
+    double               *tau;   /* rows: torques tau_w of the wrenches */
     double               *load[2];        /* nv: a and a'; not set if friction does not depend on the load */
     double               *joint_wrenches; /* 6 x bodies: joint wrenches caused by the wrenches */
 } api_wrench_terms;
 
-/* Derivatives of the results of one block by the duration T, at constant q, qd, qdd and qddd, which the spline's do not
- * contain: wrenches and efforts may depend on T. In lanes; NULL: not wanted. */
+/* Derivatives of the results of one block with respect to the duration T, at constant q, qd, qdd and qddd, which the
+ * derivatives of the spline do not contain: wrenches and efforts may depend on T. In lanes; NULL: not wanted. */
 typedef struct api_duration_terms {
     double *tau, *tau_dot, *qdd; /* nv, tau and tau_dot with mimic joints behind; qdd: with free coordinates */
     double *joint_wrenches;      /* 6 bodies */
@@ -52,6 +53,6 @@ void api_wrench_terms_find_load(api_wrench_terms *p);
 /* Adds the terms of wrenches to d tau_dot / dq and d tau_dot / dqd, rows x nv in lanes. */
 void api_wrench_terms_add_by_state(api_wrench_terms *p, double *dtau_dot_dq, double *dtau_dot_dqd);
 
-/* Adds the terms of wrenches to the derivatives by the duration, but for that of qdd. */
+/* Adds the terms of wrenches to the derivatives with respect to the duration, except that of qdd. */
 void api_wrench_terms_add_by_duration(api_wrench_terms *p, const api_motion *motion,
                                       const api_duration_terms *by_duration);

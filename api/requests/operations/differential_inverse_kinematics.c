@@ -4,7 +4,7 @@
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/limit_kinds.h"
 #include "api/requests/inverse_kinematics/task_request.h"
-#include "dynamics/prioritised_tasks/velocity_bounds.h"
+#include "dynamics/inverse_kinematics_tasks/velocity_bounds.h"
 #include <math.h>
 
 enum { VELOCITIES, VELOCITY_ERRORS, LIMITED };

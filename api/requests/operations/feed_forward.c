@@ -77,8 +77,8 @@ static bool raise_levels(const dyn_model *m, const dyn_body *rotor, size_t motor
     return changed;
 }
 
-/* Sets the level of every coupling. Levels grow with each round until they are right; those of joints whose motors move
- * each other in a circle grow beyond MAX_LEVEL. */
+/* Sets the level of every coupling. Levels grow with each round until they are right. If motors move each other's
+ * joints in a circle, levels grow beyond MAX_LEVEL. */
 static void set_levels(const dyn_model *m, size_t *level)
 {
     bool changed = true;

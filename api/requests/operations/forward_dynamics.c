@@ -1,12 +1,13 @@
 /* forward_dynamics.c - computes qdd from tau; with held frames, also the contact wrenches on them
- * (api/requests/contact/held_fields.h). The joint wrenches follow by inverse dynamics with this qdd. */
+ * (api/requests/held/held_fields.h). The joint wrenches follow by inverse dynamics with this qdd. */
+#include "operation_list.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/evaluate/free_motion.h"
 #include "api/requests/evaluate/friction.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/service/http/call.h"
 #include "api/requests/lanes/evaluation.h"
-#include "api/requests/contact/held_fields.h"
+#include "api/requests/held/held_fields.h"
 #include "dynamics/contact/friction_problem.h"
 #include "api/requests/contact/static_friction.h"
 #include <math.h>

@@ -1,4 +1,5 @@
 /* forward_sensitivity.c - computes the derivatives of forward dynamics, also of a robot whose frames are held. */
+#include "operation_list.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/lanes/evaluation.h"
 #include "dynamics/loops/lane_matrix.h"
@@ -90,8 +91,8 @@ static void find_regressor(const api_evaluation *e, const api_selection *selecte
     if (loaded) multiply_load(e, block, api_extent(e->model, selected, API_BODY_PARAMETERS), factor, io->regressor);
 }
 
-/* Sets dqdd_dparameters = -dqdd_dtau Y, with held frames too; Y and then nv numbers are written to `Y`. Checks the
- * deadline at each row. */
+/* Sets dqdd_dparameters = -dqdd_dtau Y, with held frames too; `Y` has room for the matrix and then nv numbers. Checks
+ * the deadline at each row. */
 static bool differentiate_by_parameters(const api_evaluation *e, const api_selection *selected, size_t block,
                                         const double *qdd, const double *dqdd_dtau, double *Y)
 {
@@ -189,7 +190,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 /* Estimates the seconds of dqdd_dparameters: a product of nv x nv and nv x 10 n matrices. */
 static double state_seconds(const api_call *call, const api_input *input)
 {
-    const double entry_weight = 0.05; /* of an entry of the product, where inverse dynamics costs 1 per body */
+    const double entry_weight = 0.05; /* cost of an entry of the product, where inverse dynamics costs 1 per body */
     const double nv = (double)call->model->nv, columns = 10 * (double)call->model->n_bodies;
     if (!api_body_mentions(input, api_forward_sensitivity.outputs[DQDD_DPARAMETERS].name)) return 0;
     return entry_weight * nv * nv * columns * call->api->calibration.body;

@@ -1,6 +1,6 @@
 /* impact.c - computes velocities after frames hit something and stick or bounce. With the Jacobian J of the frames,
  * the impulses p on them and the restitution e, M (qd+ - qd) = J^T p and J qd+ = -e J qd
- * (api/requests/contact/held_fields.h). The impact takes no time, so that finite forces have no effect.
+ * (api/requests/held/held_fields.h). The impact takes no time, so that finite forces have no effect.
  *
  * Let Lambda = (J M^-1 J^T)^-1 and Jbar = M^-1 J^T Lambda. With P = Jbar J, a projection that is orthogonal in the
  * metric of M, qd+ = qd - (1 + e) P qd. The kinetic energy lost is
@@ -8,7 +8,7 @@
  *     1/2 (1 - e^2) (J qd)^T Lambda (J qd).
  *
  * It is never negative, because one restitution e applies to all directions. */
-#include "api/requests/contact/held_fields.h"
+#include "api/requests/held/held_fields.h"
 #include "api/requests/lanes/evaluation.h"
 #include "api/codec/number.h"
 #include <string.h>

@@ -102,7 +102,7 @@ void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_j
     differentiate_followers(e, o, b, block);
 }
 
-/* Returns an entry of the derivatives of tau or its rate by q, qd, qdd or qddd (`variable` 0 to 3). */
+/* Returns an entry of the derivatives of tau or its rate with respect to q, qd, qdd or qddd (`variable` 0 to 3). */
 static double effort_slope(const api_margin_lanes *b, dyn_limit_kind kind, int variable, size_t entry)
 {
     if (kind != DYN_LIMIT_EFFORT_RATE)

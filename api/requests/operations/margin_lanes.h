@@ -1,5 +1,5 @@
-/* margin_lanes.h - find the quantities that limits bound, and differentiate them by the state, for the operation
- * margins. */
+/* margin_lanes.h - finds the quantities that limits bound, and differentiates them with respect to the state, for the
+ * operation margins. */
 #pragma once
 #include "api/requests/evaluate/follower_efforts.h"
 #include "api/requests/evaluate/limited_motion.h"
@@ -39,6 +39,6 @@ typedef struct api_limit_place {
     dyn_limit_margin margin;
 } api_limit_place;
 
-/* Returns entry v of the gradient of a margin by q, qd, qdd or qddd (`variable` 0 to 3). */
+/* Returns entry v of the gradient of a margin with respect to q, qd, qdd or qddd (`variable` 0 to 3). */
 double api_margin_slope(const api_evaluation *e, const api_margin_lanes *b, const api_limit_place *l, int variable,
                         size_t v);

@@ -1,9 +1,10 @@
-/* margins.c - computes how far joints and motors are from their limits of all kinds
- * (api/robots/model/limits.h), with gradients.
+/* margins.c - computes how far joints and motors are from their limits of all kinds (api/robots/model/limits.h), with
+ * gradients.
  *
  * The margin of a quantity x with lower <= x <= upper is the distance to the nearer limit, min(x - lower, upper - x),
- * less slope |w| for a torque-speed line (dynamics/motion/limit.h), and negative beyond it. Its gradient is that of the
- * nearer side. x is a sum of entries of q, qd, tau(q, qd, qdd), or of its time derivative (margin_lanes.h).
+ * less slope |w| for a torque-speed line (dynamics/motion/limit.h), and negative beyond the limit. Its gradient is that
+ * of the distance to the nearer limit. x is a sum of entries of q, qd, tau(q, qd, qdd), or of its time derivative
+ * (margin_lanes.h).
  *
  * The derivatives of the least margin of all rows are those of the row that has it; only this row is differentiated. */
 #include "api/requests/evaluate/loop_evaluation.h"
@@ -161,8 +162,8 @@ static bool check_margins(const api_evaluation *e, const api_selection *selected
     return true;
 }
 
-/* Finds the gradients of all least margins. The blocks of their states are evaluated again, each for the limits that
- * follow each other with it. */
+/* Finds the gradients of all least margins. The blocks of their states are evaluated again, each block once for
+ * neighbouring limits whose least margins are in it. */
 static bool finish(const api_evaluation *e, const api_selection *selected)
 {
     const margins_options *o     = selected->options;
@@ -188,7 +189,7 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
     return true;
 }
 
-/* The limits that have a least margin: none without rows. */
+/* Returns how many limits have a least margin: all, or 0 for a batch without rows. */
 static size_t limits_with_least(const api_plan *plan, const margins_options *o)
 {
     return plan->query->empty ? 0 : o->limited.limits.n;

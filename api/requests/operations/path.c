@@ -13,7 +13,7 @@
  *     b' = F_still(1, 0, 0),  a' + 2b = F_still(1, 1, 0) - b',
  *     b' + d' + c' = F_whole(1, 0, 0),  -b' + d' - c' = F_whole(-1, 0, 0). */
 #include "api/requests/scene/row_scenes.h"
-#include "path_friction.h"
+#include "api/requests/path_timing/path_friction.h"
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/fields/fields.h"
 #include <string.h>
@@ -116,7 +116,7 @@ static void find(const api_evaluation *e, const dyn_scene *scene, const dyn_inve
     if (io->tau || io->joint_wrenches) e->kernels->inverse_dynamics(scene, e->workspace, io, 1);
 }
 
-/* d sd is odd in sd, the other terms at sdd = 0 are even. */
+/* The term d sd is odd in sd; the other terms at sdd = 0 are even. */
 static void find_damping(const api_evaluation *e, const path_options *o, const path_block *p, double *d)
 {
     const size_t n = e->model->nv * e->lanes;
@@ -219,7 +219,7 @@ static void write_torque_rates(const api_evaluation *e, const api_selection *sel
     }
 }
 
-/* Joint wrenches are without friction and springs, so that no term of theirs is odd in sd. */
+/* Joint wrenches are without friction and springs, so that none of their terms is odd in sd. */
 static void write_wrench_rates(const api_evaluation *e, const api_selection *selected, const path_rates *r,
                                size_t block)
 {

@@ -91,7 +91,7 @@ static bool close_all(api_rollout_loops *loops, size_t n, const double *q)
     return dyn_loop_close(loops->closed, &plan->query->scene, q, n > 0 || plan->guess ? &guess : NULL, loops->live);
 }
 
-/* Sets the lost rows, and the lanes that repeat a lost row, to the reference. */
+/* Moves the lost rows (rollout_loops.h), and the lanes that repeat a lost row, to the reference. */
 static void put_lost(api_rollout_loops *loops, double *q, double *qd)
 {
     for (size_t lane = 0; lane < loops->W; lane++) {
@@ -100,8 +100,8 @@ static void put_lost(api_rollout_loops *loops, double *q, double *qd)
     }
 }
 
-/* Notes the rows whose loops are not closed at node n. Rows that had arrived when the share of all ended go on without
- * the late ones. */
+/* Records the rows whose loops are not closed at node n. If the common share of the time has ended, rows whose loops
+ * are closed go on without the others. */
 static void note_open_rows(api_rollout_loops *loops, size_t n)
 {
     const unsigned late = api_loop_late_lanes(loops->closed, loops->live);

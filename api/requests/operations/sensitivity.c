@@ -90,7 +90,7 @@ static bool has_joint_wrenches(const api_selection *selected)
 }
 
 /* Counts the scratch lanes: the three matrices that the kernel needs, if they are not requested; with free coordinates
- * also M, qdd and its derivatives, and those of joint wrenches by qdd. */
+ * also M, qdd and its derivatives, and the derivatives of joint wrenches with respect to qdd. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     size_t sum = api_missing_entries(model, selected, DTAU_DQ, DTAU_DQDD);

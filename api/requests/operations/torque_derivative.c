@@ -1,6 +1,7 @@
 /* torque_derivative.c - computes tau, the joint wrenches, and their time derivatives, also with free coordinates, whose
- * tau is constant (free_motion.h), or with held frames (held_effort_rates.h), and the derivatives of tau_dot by the
- * inertial parameters. */
+ * tau is constant (free_motion.h), or with held frames (held_effort_rates.h), and the derivatives of tau_dot with
+ * respect to the inertial parameters. */
+#include "operation_list.h"
 #include "api/requests/held/held_effort_rates.h"
 #include "api/requests/held/motion_options.h"
 #include "api/requests/cost/peek.h"
@@ -68,7 +69,7 @@ static size_t spare_of_held(const api_model *model, const api_selection *selecte
 }
 
 /* Counts the scratch lanes of free coordinates: qdd and qddd if they are not requested; then a mask, M, tau and
- * tau_dot, or those of the derivatives by parameters. */
+ * tau_dot, or the lanes of the derivatives with respect to parameters. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     const size_t nv = model->nv, motion = 1 + api_free_jerks_room(nv);
@@ -156,7 +157,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     return !by_parameters || api_parameter_rates(e, driven_of(selected), &io, blocks, next, by_parameters);
 }
 
-/* Estimates the seconds of the derivatives by parameters; with free coordinates those of a solution for each column. */
+/* Estimates the seconds of the derivatives with respect to parameters; with free coordinates each column needs a
+ * solution. */
 static double state_seconds(const api_call *call, const api_input *input)
 {
     const double rate_weight = 8, rate_square = 4, entry_weight = 0.1;

@@ -194,7 +194,7 @@ const dyn_limit *api_path_position_violated(const api_path_limits *limits, const
     return NULL;
 }
 
-/* Writes both sides of lower <= a u + b x + d sqrt(x) + c <= upper, in parts of the larger bound. */
+/* Writes both sides of lower <= a u + b x + d sqrt(x) + c <= upper, divided by the larger bound. */
 static dyn_timing_row *put_sides(const dyn_limit *l, const dyn_timing_row *k, double c, dyn_timing_row *to)
 {
     const double most = fmax(fabs(l->lower), fabs(l->upper)), scale = most > 0 ? 1 / most : 1;
@@ -203,8 +203,9 @@ static dyn_timing_row *put_sides(const dyn_limit *l, const dyn_timing_row *k, do
     return to + 2;
 }
 
-/* Adds sqrt(x) times the narrowing of the bounds to the two sides before `to`, since the speed of a drive is sd times
- * that along the path. Appends the speed without load, narrowing sqrt(x) <= stall, which follows from both sides. */
+/* Adds sqrt(x) times `narrowing` to the two sides that were written before `to`: the bounds become narrower with the
+ * speed of the drive, which is sd times its rate along the path. Appends the speed without load, narrowing sqrt(x) <=
+ * stall, which follows from both sides. */
 static dyn_timing_row *put_line(const dyn_limit *l, double narrowing, dyn_timing_row *to)
 {
     const double d = l->upper > 0 ? narrowing / l->upper : narrowing;
@@ -214,7 +215,7 @@ static dyn_timing_row *put_line(const dyn_limit *l, double narrowing, dyn_timing
     return to + 1;
 }
 
-/* Limits the rate at which the quantity has the rate `by_s` along the path. */
+/* Limits the rate of a quantity whose derivative along the path is `by_s`. */
 static dyn_timing_row velocity_row(const dyn_limit *l, double by_s)
 {
     const double bound = by_s > 0 ? l->upper : -l->lower, scale = bound > 0 ? 1 / bound : 1;

@@ -1,11 +1,11 @@
 /* path_results.c - writes the timing of a path with its motion, torques and active limits (path_search.h). */
-#include "api/requests/operations/path_friction.h"
+#include "path_friction.h"
 #include "path_search.h"
 #include <math.h>
 
-enum { LOOK = 16 /* places between two looks at the deadline */ };
+enum { LOOK = 16 /* places between two checks of the deadline */ };
 
-#define ACTIVE_WITHIN 1e-6 /* share of a limit within which it counts as reached */
+#define ACTIVE_WITHIN 1e-6 /* fraction of a limit within which the limit counts as reached */
 #define ACTIVE_SMOOTH                                                                                                  \
     1e-3 /* share within which it counts as reached with limits of the third order, which the search approaches from   \
             within */

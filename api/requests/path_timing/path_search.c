@@ -1,10 +1,10 @@
 /* path_search.c - finds the timings of the paths of a request and writes their results (path_timing.h). */
 #include "api/requests/lanes/failed_rows.h"
-#include "api/requests/operations/path_friction.h"
+#include "path_friction.h"
 #include "path_search.h"
 #include <math.h>
 
-enum { LOOK = 128 /* places between two looks at the deadline */ };
+enum { LOOK = 128 /* places between two checks of the deadline */ };
 
 static bool open_smooth(api_path_search_of *p)
 {

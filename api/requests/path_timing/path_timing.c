@@ -8,7 +8,8 @@
 #include "api/requests/lanes/failed_rows.h"
 #include "api/requests/motion/sampling.h"
 #include "api/requests/motion/spline_fields.h"
-#include "api/requests/operations/path_friction.h"
+#include "api/requests/operations/operation_list.h"
+#include "path_friction.h"
 #include <math.h>
 
 static const double whole_path = 1; /* range of s */

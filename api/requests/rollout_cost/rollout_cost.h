@@ -1,4 +1,4 @@
-/* rollout_cost.h - reads what a rollout is differentiated of: multipliers of its states, or a quadratic cost. */
+/* rollout_cost.h - reads the scalar of a rollout that is differentiated: multipliers . states, or a quadratic cost. */
 #pragma once
 #include "api/requests/fields/points.h"
 
@@ -41,8 +41,9 @@ bool api_rollout_cost_read(api_query *q, const api_node *request, const api_plac
 /* Reads the numbers, when "joints" is read. False with a problem. */
 bool api_rollout_cost_load(const api_query *q, api_rollout_cost *cost);
 
-/* Adds the cost of node `node`, from 1 to `steps`, of a row, and its derivatives by q and qd with the multipliers of
- * the request. x points to entry 0 of q, qd and the derivatives in lanes of width W. Returns the cost. */
+/* Adds the cost of node `node`, from 1 to `steps`, of a row, and its derivatives with respect to q and qd, with the
+ * multipliers of the request. x points to entry 0 of q, qd and the derivatives in lanes of width W. Returns the
+ * cost. */
 typedef struct api_cost_state {
     size_t        row, node, steps, nv, W;
     const double *q, *qd;
@@ -57,8 +58,8 @@ double api_rollout_cost_of_state(const api_rollout_cost *cost, const api_cost_st
 double api_rollout_cost_of_torques(const api_rollout_cost *cost, const api_cost_state *x, const double *tau,
                                    double *by_tau);
 
-/* Adds the second derivatives of api_rollout_cost_of_state by changes of q and of qd to a matrix with 2 nv rows,
- * `width` apart; those of differences of rotations are left out (Gauss-Newton). */
+/* Adds the second derivatives of api_rollout_cost_of_state with respect to changes of q and of qd to a matrix with 2 nv
+ * rows, `width` apart; those of differences of rotations are left out (Gauss-Newton). */
 void api_rollout_cost_add_curvature(const api_rollout_cost *cost, const api_cost_state *x, double *matrix,
                                     size_t width);
 /* Returns the second derivative of api_rollout_cost_of_torques by the torques a and b of a row. */

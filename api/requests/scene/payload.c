@@ -12,7 +12,7 @@ static const char *const fields[] = {"link", "mass", "com", "inertia", NULL};
 /* Entries of a tensor, in the order of dyn_inertia. */
 static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL};
 
-/* Reads the number of a row: the value itself, or that entry of an array. */
+/* Returns the number of a row: the value itself, or entry `row` of an array. */
 static bool read_figure_number(const api_query *q, const api_node *object, const char *key, const api_place *up,
                                size_t row, double *number)
 {
@@ -77,7 +77,7 @@ static int read_payload_place(const api_query *q, const api_node *object, const 
     return frame;
 }
 
-/* Reads mass, centre of mass and tensor in a row; a figure without rows is that of all. */
+/* Reads mass, centre of mass and tensor in a row; a figure without rows counts for all rows. */
 static bool read_figure(const api_query *q, const api_node *object, const api_place *up, size_t row,
                         dyn_inertia *inertia)
 {
@@ -99,7 +99,7 @@ static bool load_payloads(api_query *q, size_t n, const dyn_payload *payload)
     case DYN_OK: q->scene.model = q->loaded; return true;
     case DYN_NO_MEMORY: return api_fail(q->problem, API_MEMORY_FULL, NULL, "no memory for the model with its payload");
     case DYN_BAD_NUMBER: break;
-    case DYN_TOO_MANY_DOF: /* A model that was built has none of the faults from here on. */
+    case DYN_TOO_MANY_DOF: /* A model that was built once has none of the faults from here on. */
     case DYN_BAD_PARENT:
     case DYN_BAD_LEADER:
     case DYN_BAD_MOTOR:

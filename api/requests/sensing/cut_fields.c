@@ -100,7 +100,7 @@ static bool is_beyond(const api_model *m, const api_cut *cut, int link)
     return link == cut->link;
 }
 
-/* Adds the child that the joint of `link` moves. */
+/* Adds the child that is connected by the joint of `link`, which moves. */
 static void list_child(const api_model *m, int link, dyn_cut *to, const lists *l)
 {
     const api_attached_body *child = &m->attached[link];
@@ -195,7 +195,8 @@ static bool list_pushes(const api_query *q, const api_cut *cut, const dyn_pose *
     return true;
 }
 
-/* Loops push and turn the rigid body where they are fixed to its links; the record does not tell which. */
+/* Loops exert forces and moments on the rigid body where they are fixed to its links. The model does not record which
+ * of its links these are, so such cuts are refused. */
 static bool check_cut_loops(const api_query *q, const api_cut *cut, const dyn_cut *prepared)
 {
     const dyn_loops *loops = q->model->loops;

@@ -98,7 +98,7 @@ static estimate place_estimate(const api_evaluation *e, const api_selection *sel
 
 /* --- the static estimate ------------------------------------------------------------------------------------------ */
 
-/* tau_e = inverse dynamics - tau, with known wrenches on the side of the inverse dynamics. */
+/* tau_e = inverse dynamics - tau, where inverse dynamics contains the known wrenches. */
 static void find_external_torques(const api_evaluation *e, size_t block, double *to)
 {
     const double              *tau = api_state_block(e, API_TAU, block);

@@ -106,7 +106,7 @@ static void compare_lane(api_simulated_rows *r, size_t k, size_t l, const double
     const double     narrowing = dyn_limit_narrowing(limit, of[DYN_LIMIT_VELOCITY], r->ode.W, l);
     if (isfinite(value) && isfinite(narrowing))
         compare_with_bounds(limit, value, narrowing, t, &r->violation[k * r->ode.W + l]);
-    else /* a torque that overflows has no excess that an answer could state */
+    else /* a torque that overflows has no excess that the answer could contain */
         dyn_fault_record(&r->ode.state.fault[l], DYN_FAULT_LIMIT, t, k);
 }
 

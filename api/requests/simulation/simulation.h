@@ -11,7 +11,7 @@
  * every step, which keeps the order of the method (Hairer, Lubich & Wanner 2006, IV.4). */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "api/requests/contact/held_fields.h"
+#include "api/requests/held/held_fields.h"
 #include "api/requests/control/actuator_input.h"
 #include "api/requests/control/joint_limits.h"
 #include "api/requests/control/prescribed.h"

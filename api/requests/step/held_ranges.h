@@ -1,7 +1,7 @@
 /* held_ranges.h - read which frames the steps of a request hold: the same frames in all steps, or others from phase to
  * phase of a rollout. */
 #pragma once
-#include "api/requests/contact/held_fields.h"
+#include "api/requests/held/held_fields.h"
 
 /* Neighbouring nodes of a rollout whose steps hold the same frames. */
 typedef struct api_held_range {

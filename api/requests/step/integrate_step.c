@@ -48,7 +48,8 @@ static void step_after_impact(const api_step_means *by, dyn_loop_stepper *steppe
     if (io->state_matrix) api_loop_impact_chain(&impact, io);
 }
 
-/* Integrates a mechanism with loops. Where no accelerations hold all frames, the kernel does not know it. */
+/* Integrates a mechanism with loops. If no accelerations hold all frames, the kernel cannot report it; the result of
+ * the constraints is copied. */
 static void step_with_loops(const api_step_means *by, const dyn_step *io)
 {
     const size_t         W       = (size_t)by->kernels->lanes;

@@ -181,8 +181,9 @@ static dyn_scene add_holding_wrenches(api_loop_constraints *s, const dyn_scene *
     return pushed;
 }
 
-/* Subtracts the derivative of w x v, where (v, w) is the velocity of a frame in its own axes with the derivatives
- * `rates` (6 x nv), from those of its acceleration: J' qd has the time derivatives of the components of velocity. */
+/* Subtracts the derivative of w x v from the derivatives of a frame's acceleration, because J' qd has the time
+ * derivatives of the components of velocity. (v, w) is the velocity of the frame in its own axes, and `rates` (6 x nv)
+ * its derivatives. */
 static void subtract_turning(const api_loop_constraints *s, const double *rates, double *a)
 {
     const size_t  n = s->nv * s->W, W = s->W;

@@ -26,7 +26,7 @@ typedef struct api_loop_constraints {
     size_t              nv, k, W;
     dyn_contact_block   held;                            /* M, and J of the held directions */
     dyn_task            task;                            /* all rows, one state */
-    double             *J, *b, *l;                       /* k x nv; k; k: efforts, with the other sign */
+    double             *J, *b, *l;                       /* k x nv; k; k: efforts with the opposite sign */
     double             *Jbar, *JM;                       /* nv x k; k x nv: J M^-1 */
     double             *C_q, *C_qd, *T_q, *T_qd, *T_qdd; /* k x nv; nv x nv: derivatives of tau */
     double             *frame_J, *v_q, *a_q, *a_qd;      /* 6 x nv, of one frame: scratch */

@@ -1,5 +1,6 @@
 /* step.c - integrates each state over one step, with the Jacobians of the result (dynamics/algorithms/step.c). */
 #include "step.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/robots/model/model_loops.h"
 #include "dynamics/contact/friction_problem.h"
 #include "api/requests/cost/peek.h"
@@ -113,7 +114,8 @@ static const api_held_range *range_of_state(const api_evaluation *e, const api_s
     return api_held_range_of(&o->held, samples > 0 ? (state < last ? state : last) % samples : 0);
 }
 
-/* True if the kernel computes an output: the matrices A and B always go together, and the others need them. */
+/* True if the kernel computes an output. The matrices A and B are computed together, and if a selected matrix needs
+ * them. */
 static bool computes(const api_selection *selected, size_t output)
 {
     if (output < API_STEP_STATE_MATRIX) return true;
@@ -339,7 +341,7 @@ static double seconds_of_options(const api_call *call, const api_input *input, d
 
 double api_step_seconds(const api_call *call, const api_input *input)
 {
-    enum { NEWTON_STEPS = 5, RK4_CUBE = 1, IMPLICIT_CUBE = 2 }; /* the latter per nv^3: products and elimination */
+    enum { NEWTON_STEPS = 5, RK4_CUBE = 1, IMPLICIT_CUBE = 2 }; /* the latter for each nv^3: products and elimination */
     enum { CLOSING_STEPS = 4 /* of the solver that closes the loops at a further evaluation */ };
     const api_model *m  = call->model;
     double           nv = (double)m->nv, evaluations = 0, cube = 0;

@@ -17,24 +17,31 @@ typedef struct triangle {
     double area, volume; /* m^2; m^3, positive if the face is seen from outside */
 } triangle;
 
-static void cross_product_of(const double a[3], const double b[3], double c[3])
+static inline void cross_product_of(const double a[3], const double b[3], double c[3])
 {
-    for (int i = 0; i < 3; i++)
-        c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-static double dot_product_of(const double a[3], const double b[3])
+static inline double dot_product_of(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static triangle triangle_from(const api_mesh *mesh, size_t face, const double reference[3])
+/* A mesh has this three times for each face: inlined and unrolled it takes a third of the time. */
+static inline triangle triangle_from(const api_mesh *mesh, size_t face, const double reference[3])
 {
     triangle t;
     double   u[3], v[3], normal[3];
-    for (int k = 0; k < 3; k++)
+#pragma GCC unroll 3
+    for (int k = 0; k < 3; k++) {
+        const double *vertex = &mesh->vertex[3 * (size_t)mesh->face[3 * face + (size_t)k]];
+#pragma GCC unroll 3
         for (int i = 0; i < 3; i++)
-            t.corner[k][i] = mesh->vertex[3 * (size_t)mesh->face[3 * face + (size_t)k] + (size_t)i] - reference[i];
+            t.corner[k][i] = vertex[i] - reference[i];
+    }
+#pragma GCC unroll 3
     for (int i = 0; i < 3; i++) {
         u[i] = t.corner[1][i] - t.corner[0][i];
         v[i] = t.corner[2][i] - t.corner[0][i];

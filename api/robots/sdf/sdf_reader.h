@@ -193,8 +193,8 @@ typedef struct api_sdf_tree {
     api_sdf           *sdf;
     api_sdf_tree_link *link; /* [n], those nearer to a root first */
     size_t             n;
-    int               *place; /* [n_frames + 1] by link + 1: 1 + its index in `link`, 0 while it is not in the tree */
-    bool               balls_last; /* the tree follows ball joints only where no other joint leads */
+    int *place;      /* [n_frames + 1] by link + 1: 1 + the index of this link in `link`; 0: not in the tree yet */
+    bool balls_last; /* the tree follows ball joints only where no other joint leads */
 } api_sdf_tree;
 
 /* True for a joint that closes a loop: its links are in the tree by other joints. */

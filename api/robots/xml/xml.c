@@ -2,6 +2,7 @@
  * subset, where entities would be declared, and at an element that is nested too deeply. */
 #include "xml.h"
 #include "api/archive/container.h"
+#include "api/codec/remedies/other_format.h"
 #include "api/codec/utf8.h"
 #include "xml_prepare.h"
 #include <libxml/SAX2.h>
@@ -103,14 +104,20 @@ static size_t find_too_many_attributes(const char *text, size_t length)
     return length;
 }
 
+/* True if the first character after white space begins no element, declaration or comment. */
+static bool begins_otherwise(const char *text)
+{
+    size_t n = strspn(text, " \t\r\n");
+    return text[n] != '\0' && text[n] != '<';
+}
+
 static bool check_bytes(const char *text, size_t length, api_problem *problem)
 {
     if (length > INT_MAX)
         return api_fail(problem, API_BODY_TOO_LARGE, NULL, "an XML text has at most %d bytes", INT_MAX);
     size_t      offset;
     const char *fault = api_container_fault(text, length, &offset);
-    if (!fault && *text == '{')
-        fault = "is not XML but looks like JSON: send the header Content-Type: application/json";
+    if (!fault && begins_otherwise(text) && !api_check_format(API_BODY_XML, text, length, problem)) return false;
     if (fault) {
         api_fail(problem, API_BAD_XML, NULL, "the body %s", fault);
         problem->offset = (long long)offset;
@@ -164,7 +171,7 @@ static void keep_silent(void *arg, const char *message, ...)
     (void)arg, (void)message;
 }
 
-/* Parses a prepared text of the source. */
+/* Parses a text that api_xml_prepare has made of the source. */
 static xmlDoc *parse_prepared(const api_xml_source *source, const char *text, size_t length, api_problem *problem)
 {
     if (!check_bytes(text, length, problem)) return NULL;

@@ -40,10 +40,12 @@ struct api {
     char                  version[32];
     char                  build[48];
     api_current_limits    limits;
-    const api_resource   *resources;       /* table of all resources; ends with a NULL pattern */
-    const api_file       *files;           /* embedded files; ends with a NULL path. NULL: none */
-    api_file              contract;        /* /openapi.json */
-    _Atomic(const char *) hosts, origins;  /* lists of api_config; NULL: none */
+    const api_resource   *resources;      /* table of all resources; ends with a NULL pattern */
+    const api_file       *files;          /* embedded files; ends with a NULL path. NULL: none */
+    api_file              contract;       /* /openapi.json */
+    _Atomic(const char *) hosts, origins; /* lists of api_config; NULL: none */
+    api_memory_holders   *memory_holders; /* api_config has the meaning; NULL: none */
+    void                 *memory_source;
     const dyn_kernels    *kernels, *alone; /* kernels for several states, and kernels for a single state */
     api_budget            budget;
     api_registry         *models;

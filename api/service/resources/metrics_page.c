@@ -137,6 +137,15 @@ static void put_clients(page *p)
     }
 }
 
+static void put_memory_holders(page *p, const api *a)
+{
+    if (!a->memory_holders) return;
+    p->name = "torqued_client_memory_bytes";
+    put_head(p, p->name, "gauge",
+             "Memory that requests in flight of a client hold, for the 20 clients that hold most.");
+    a->memory_holders(a->memory_source, put_client_figure, p);
+}
+
 static void put_gauge(const page *p, const char *name, const char *help, double value)
 {
     put_head(p, name, "gauge", help);
@@ -197,6 +206,7 @@ bool api_get_metrics(api_call *call, const api_input *input, api_problem *proble
     put_service(&p, call->api);
     put_metrics(&p);
     put_clients(&p);
+    put_memory_holders(&p, call->api);
     put_process(&p, call->api);
     if (p.openmetrics) api_buffer_text(&b, "# EOF\n");
     api_reply_static_header(call, "Cache-Control", "no-store");

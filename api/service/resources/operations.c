@@ -2,7 +2,7 @@
 #include "api/large_block.h"
 #include "api/requests/evaluate/evaluate.h"
 #include "api/requests/scene/locked_joints.h"
-#include "api/requests/fields/operation.h"
+#include "api/requests/operations/operation_list.h"
 #include "api/requests/fields/rows.h"
 #include "api/codec/nodes/node_read.h"
 #include <string.h>
@@ -79,7 +79,8 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
             .rows       = 1,
             .combined   = !call->operation,
     };
-    /* See api_read_options: numbers of states are checked later. */
+    /* The reader does not check that the numbers of API_STATE_FIELDS are finite (api_read_options); api/requests/lanes
+     * checks them. */
     api_media        form = API_MEDIA_CBOR;
     api_read_options how  = {&pool,          call->api->limits.nesting, api_field_names, API_STATE_FIELDS, &form,
                              input->deadline};

@@ -1,7 +1,7 @@
 /* service.c - handlers that describe the server: GET /v1, /livez, /readyz, /problems/{code}. */
 #include "api/service/http/call.h"
 #include "api/codec/json.h"
-#include "api/requests/fields/operation.h"
+#include "api/requests/operations/operation_list.h"
 #include <string.h>
 
 static const char JSON[] = "application/json";

@@ -146,7 +146,7 @@ static void rows_from_samples(cli_batch *batch)
 typedef struct sending {
     cli_call       *call;
     const cli_sink *sink;
-    const char     *name; /* of the file, for messages */
+    const char     *name; /* name of the file, for messages */
     char            path[PATH_SIZE];
     size_t          rows; /* answered so far */
 } sending;

@@ -17,7 +17,7 @@ typedef struct cli_call {
     const cli_arguments *arguments;
     const char          *model, *operation;
     const char          *file;    /* path of a file of states; NULL: the command line has all fields */
-    cli_format           format;  /* of the file; CLI_NO_FORMAT: from its name or first byte */
+    cli_format           format;  /* format of the file; CLI_NO_FORMAT: from its name or first byte */
     json_t              *options; /* FIELD=JSON of the command line */
     size_t               chunk;   /* most rows of one request */
     cli_connection       connection;

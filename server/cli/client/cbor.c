@@ -251,7 +251,7 @@ static json_t *to_json(const cbor_item_t *item, unsigned depth)
 
 typedef struct reading {
     cli_batch *batch;
-    size_t     rows; /* of a batched answer; 0: one state */
+    size_t     rows; /* rows of a batched answer; 0: one state */
 } reading;
 
 static bool add_typed(const reading *r, const char *path, const typed *t)

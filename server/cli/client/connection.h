@@ -9,7 +9,7 @@ enum { CLI_REVISION_SIZE = 80 }; /* bytes of a revision, with its NUL; a longer 
 typedef struct cli_connection {
     cli_curl           curl;
     CURL              *handle;
-    struct curl_slist *headers; /* of the current request */
+    struct curl_slist *headers; /* headers of the current request */
     char              *base;    /* "http://127.0.0.1:8088", without a slash at the end */
     char              *listen;  /* the --listen of a server that would answer here, for messages */
     char              *token;   /* NULL: none */
@@ -23,7 +23,7 @@ typedef struct cli_connection {
     long     status;
     double   retry_after;                 /* s; negative: the head has no Retry-After */
     double   seconds;                     /* from sending the request to the last byte of the answer */
-    char     revision[CLI_REVISION_SIZE]; /* of the model that was evaluated; "": the head has none */
+    char     revision[CLI_REVISION_SIZE]; /* revision of the model that was evaluated; "": the head has none */
 } cli_connection;
 
 typedef struct cli_request {
@@ -42,13 +42,13 @@ void cli_connection_close(cli_connection *c);
 /* Sends a request and waits for its answer, of any status. False after printing an error: no answer has come. */
 bool cli_connection_send(cli_connection *c, const cli_request *request);
 
-/* The same, and an answer of status 400 or more is printed as an error, too. */
+/* As above; an answer of status 400 or more is printed as an error, too. */
 bool cli_connection_ask(cli_connection *c, const cli_request *request);
 
 /* Where the rows of a request come from, for messages. */
 typedef struct cli_origin {
     const char   *file;
-    size_t        first_row; /* of the request, in the file */
+    size_t        first_row; /* first row of the request, in the file */
     const size_t *lines;     /* line of each row of the request; NULL: the file has no lines */
     size_t        rows;
 } cli_origin;

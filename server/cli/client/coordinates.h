@@ -6,7 +6,7 @@
 
 typedef struct cli_coordinates {
     size_t  nq, nv;
-    json_t *model; /* what GET of the model answered; it owns the names */
+    json_t *model; /* answer to GET of the model, which owns the names */
 } cli_coordinates;
 
 /* Asks the server for a model. False after printing an error. */

@@ -92,8 +92,8 @@ static bool find_column(const cli_csv *csv, const char *name, cli_csv_column *co
     return false;
 }
 
-/* The same for a cell of the header, whose blanks at the end, or brackets at the end, may belong to the name; cuts off
- * the blanks and then a unit in brackets if not. */
+/* Finds the column of a cell of the header. Blanks and brackets at its end may belong to the name; if no column has
+ * that name, the blanks and then a unit in brackets are cut off. */
 static bool find_cell(const cli_csv *csv, char *cell, cli_csv_column *column)
 {
     if (find_column(csv, cell, column)) return true;

@@ -16,7 +16,7 @@ void cli_legend_add(cli_legend *legend, size_t index, const char *name);
 /* After all names: the layout. */
 size_t cli_legend_columns(const cli_legend *legend);
 size_t cli_legend_rows(const cli_legend *legend);
-double cli_legend_width(const cli_legend *legend); /* of one column's names, in average characters */
+double cli_legend_width(const cli_legend *legend); /* width of one column's names, in average characters */
 
 /* Writes `name`, cut to the width of a column. */
 void cli_legend_cut(const cli_legend *legend, const char *name, char cut[CLI_LEGEND_NAME_SIZE]);

@@ -10,7 +10,7 @@ typedef struct cli_output {
     cli_format             format;
     cli_output_file        file;
     const cli_coordinates *coordinates; /* names for the columns; NULL: numbers */
-    cli_batch              all;         /* rows so far; for CSV and JSON lines only the shape */
+    cli_batch              all;         /* all rows; of streamed formats (CSV, JSON lines) only the shapes */
     bool                   started;
 } cli_output;
 

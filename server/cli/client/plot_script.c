@@ -16,7 +16,7 @@ static const double CHARACTER_SVG = 7.0, CHARACTER_PNG = 9.2;           /* avera
 /* The places that all panels share. */
 typedef struct layout {
     cli_legend legend;
-    size_t     panels, panel; /* their number; height of one */
+    size_t     panels, panel; /* number of panels; height of a panel */
     double     column, right; /* width of a column of the legend; right end of the curves */
 } layout;
 

@@ -31,7 +31,7 @@ cli_format cli_states_sniff(const char *file);
 
 typedef struct cli_states {
     cli_format     format;
-    const char    *name;  /* of the file, for messages */
+    const char    *name;  /* name of the file, for messages */
     const char    *field; /* the field that an .npy file has */
     FILE          *file;  /* formats that are read row by row; NULL: `whole` has all rows */
     double         size;  /* bytes of the file; 0: unknown */
@@ -39,8 +39,8 @@ typedef struct cli_states {
     cli_json_lines lines;
     cli_batch      whole;
     size_t         next;        /* first row of `whole` that has not been read */
-    char          *text;        /* of a file in JSON, CBOR or MessagePack; NULL otherwise */
-    size_t         text_length; /* its bytes */
+    char          *text;        /* content of a file in JSON, CBOR or MessagePack; NULL otherwise */
+    size_t         text_length; /* bytes of `text` */
 } cli_states;
 
 typedef struct cli_states_options {

@@ -85,7 +85,7 @@ bool cli_zip_add(cli_zip *zip, const char *name, const char *bytes, size_t lengt
     cli_text_add(&zip->bytes, name, n);
     cli_text_add(&zip->bytes, bytes, length);
     put(&zip->directory, CENTRAL_MARK, 4);
-    put(&zip->directory, VERSION, 2); /* made by */
+    put(&zip->directory, VERSION, 2); /* version made by */
     put_common(&zip->directory, crc, length, n);
     put(&zip->directory, 0, 2);  /* length of the comment */
     put(&zip->directory, 0, 2);  /* disk */

@@ -156,10 +156,23 @@ static void put_gauges(screen *s, const cli_top_snapshot *now)
              f->models_limit, size_shown(f->model_bytes).text, size_shown(f->model_bytes_limit).text);
     put_line(s, f->queued > 0 ? YELLOW : PLAIN, "queue        %.0f requests wait, %s work is admitted", f->queued,
              f->admitted > 0 ? time_shown(f->admitted).text : "no");
+}
+
+/* Lines that are there only if something is wrong. The certificate has one in its last 14 days, like its alert. */
+static void put_faults(screen *s, const cli_top_snapshot *now)
+{
+    const cli_top_figures *f    = &now->figures;
+    double                 ends = f->certificate_end - now->time;
     if (f->stuck > 0) put_line(s, RED, "stuck        %.0f threads make no progress", f->stuck);
     if (f->lost_lines > 0) put_line(s, RED, "log          %s lines lost", number_shown(f->lost_lines).text);
     if (f->store_errors > 0) put_line(s, RED, "store        %s accesses failed", number_shown(f->store_errors).text);
     if (*now->fault) put_line(s, RED, "database     %s", now->fault);
+    if (f->failed_reload > f->reload)
+        put_line(s, RED, "reload       the last one failed, %s ago", age_shown(now->time - f->failed_reload).text);
+    if (f->certificate_end > 0 && ends < 14 * 86400.0)
+        put_line(s, RED, "certificate  %s%s", ends > 0 ? "ends in " : "has ended",
+                 ends > 0 ? age_shown(ends).text : "");
+    if (f->clock_jumps > 0) put_line(s, YELLOW, "clock        set %.0f times since the start", f->clock_jumps);
 }
 
 static void put_rates(screen *s, const cli_top_snapshot *now)
@@ -197,13 +210,15 @@ static void put_operation_table(screen *s, const cli_top_snapshot *now, size_t k
 static void put_client_table(screen *s, const cli_top_snapshot *now)
 {
     double seconds = s->view->seconds;
-    put_line(s, HEADING, "%-*s%*s%*s%*s", NAME_COLUMN, "client", COLUMN, "req/s", COLUMN, "refused/s", COLUMN, "cores");
+    put_line(s, HEADING, "%-*s%*s%*s%*s%*s", NAME_COLUMN, "client", COLUMN, "req/s", COLUMN, "refused/s", COLUMN,
+             "cores", COLUMN, "memory");
     for (size_t i = 0; i < now->clients && !is_full(s, 0); i++) {
         const cli_top_client *c = &now->client[i];
-        if (c->work == 0 && c->requests == 0 && c->refused == 0) continue;
-        put_line(s, c->refused > 0.1 * c->requests ? YELLOW : PLAIN, "%-*.*s%*s%*s%*.3f", NAME_COLUMN, NAME_COLUMN - 1,
-                 c->name, COLUMN, number_shown(c->requests / seconds).text, COLUMN,
-                 number_shown(c->refused / seconds).text, COLUMN, c->work / seconds);
+        if (c->work == 0 && c->requests == 0 && c->refused == 0 && c->memory == 0) continue;
+        put_line(s, c->refused > 0.1 * c->requests ? YELLOW : PLAIN, "%-*.*s%*s%*s%*.3f%*s", NAME_COLUMN,
+                 NAME_COLUMN - 1, c->name, COLUMN, number_shown(c->requests / seconds).text, COLUMN,
+                 number_shown(c->refused / seconds).text, COLUMN, c->work / seconds, COLUMN,
+                 size_shown(c->memory).text);
     }
 }
 
@@ -213,6 +228,7 @@ void cli_top_draw(cli_text *text, const cli_top_snapshot *snapshot, const cli_to
     screen s = {text, view, 0};
     put_summary(&s, snapshot);
     put_gauges(&s, snapshot);
+    put_faults(&s, snapshot);
     put_rates(&s, snapshot);
     size_t left = view->rows > s.rows ? view->rows - s.rows : 0;
     put_operation_table(&s, snapshot, left / 2 < ROWS_OF_CLIENTS ? left / 2 : ROWS_OF_CLIENTS);

@@ -40,6 +40,10 @@ static const figure_name figures[] = {
     FIGURE("torqued_received_bytes_total", received, 1),
     FIGURE("torqued_sent_bytes_total", sent, 1),
     FIGURE("torqued_states_total", states, 1),
+    FIGURE("torqued_last_reload_timestamp_seconds", reload, 0),
+    FIGURE("torqued_last_failed_reload_timestamp_seconds", failed_reload, 0),
+    FIGURE("torqued_certificate_expiry_seconds", certificate_end, 0),
+    FIGURE("torqued_clock_jumps_total", clock_jumps, 0),
 };
 
 static double *figure_at(cli_top_snapshot *s, size_t i)
@@ -101,6 +105,7 @@ static void add_client(cli_top_snapshot *s, const cli_metric *metric)
     if (strcmp(measure, "work_seconds_total") == 0) c->work = metric->value;
     if (strcmp(measure, "requests_total") == 0) c->requests = metric->value;
     if (strcmp(measure, "refused_requests_total") == 0) c->refused = metric->value;
+    if (strcmp(measure, "memory_bytes") == 0) c->memory = metric->value;
 }
 
 static void add_series(void *arg, const cli_metric *metric)

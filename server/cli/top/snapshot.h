@@ -18,6 +18,7 @@ typedef struct cli_top_operation {
 typedef struct cli_top_client {
     char   name[CLI_TOP_TEXT];
     double work, requests, refused; /* s of processor time, and numbers */
+    double memory;                  /* bytes of requests in flight */
 } cli_top_client;
 
 /* Gauges and sums. Figures that the page lacks are 0. */
@@ -27,6 +28,8 @@ typedef struct cli_top_figures {
     double queued, admitted, stuck, lost_lines, slow, store_errors;
     double memory, memory_limit, models, models_limit, model_bytes, model_bytes_limit;
     double received, sent, states;
+    double reload, failed_reload, certificate_end; /* times in s since 1970; 0: none */
+    double clock_jumps;                            /* since the start */
 } cli_top_figures;
 
 typedef struct cli_top_snapshot {

@@ -7,7 +7,7 @@ export type Quantity = 'q' | 'qd' | 'qdd';
 
 export interface Row {
     index: number; // velocity coordinate
-    name: string; // of the velocity coordinate
+    name: string; // name of the velocity coordinate
     positionName: string;
     joint: string;
     angular: boolean;

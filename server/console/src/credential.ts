@@ -5,7 +5,7 @@ import {Store} from './store';
 export interface Credential {
     token: string; // empty: none
     wanted: boolean; // the server has refused a request for want of a valid token
-    reason: string; // its explanation
+    reason: string; // why the server has refused the credential
 }
 
 const KEY = 'torqued-token';

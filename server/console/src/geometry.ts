@@ -54,7 +54,7 @@ export interface RobotGeometry {
     shapes: Shape[];
     joints: JointGeometry[];
     bodies: number[]; // frame of each body
-    origins: number[]; // of each body: the frame at whose origin its joint wrench acts
+    origins: number[]; // for each body the frame at whose origin the wrench of the body's joint acts
     loops: LoopGeometry[];
     links: Set<number>;
     edges: [number, number][]; // parent and child of every link

@@ -52,7 +52,7 @@ export function quatOfColumns(x: Vec3, y: Vec3, z: Vec3): Quat {
 
 export interface Eigen {
     values: Vec3;
-    rotation: Quat; // its columns are the eigenvectors
+    rotation: Quat; // matrix whose columns are the eigenvectors
 }
 
 /** Eigenvalues and right-handed eigenvectors of a symmetric 3 x 3 matrix, by Jacobi rotations. */

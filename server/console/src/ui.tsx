@@ -22,7 +22,7 @@ export function Icon({name}: {name: string}) {
 interface ButtonProps {
     icon?: string;
     label: string;
-    onClick?: () => void; // without it the button submits its form
+    onClick?: () => void; // absent: the button submits the form
     kind?: 'plain' | 'primary' | 'danger' | 'quiet';
     bare?: boolean; // shows the icon alone
     disabled?: boolean;

@@ -12,7 +12,9 @@
 
 #define BUNDLED "bundled" /* subject of a reason in the answer of /readyz */
 
-enum { MOST_NAMED = 5 }; /* names in the reason; the query gives one more if there are more */
+enum {
+    MOST_NAMED = 5
+}; /* most names of models in the reason; the query returns one more, to show that there are others */
 
 /* --- the list ----------------------------------------------------------------------------------------------------- */
 

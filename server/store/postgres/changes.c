@@ -90,12 +90,12 @@ static bool conclude(const srv_postgres *store, const srv_order *order, api_numb
 }
 
 /* Waits until the other server of a hand-over has applied a change. */
-static void tell_twin(srv_postgres *store, uint64_t number)
+static void tell_other_server(srv_postgres *store, uint64_t number)
 {
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)number);
     pthread_mutex_lock(&store->sharing);
-    if (!srv_twin_tell(store->twin, text))
+    if (!srv_handover_sync_tell(store->sync, text))
         srv_log_message(store->log, SRV_WARNING, "twin-late",
                         "the other process of the hand-over has not confirmed change %s", text);
     pthread_mutex_unlock(&store->sharing);
@@ -116,7 +116,7 @@ static bool save(void *arg, const char *name, const char *record, size_t length,
     uint64_t  began   = srv_now();
     srv_order outcome = await(store, order);
     bool      saved   = conclude(store, &outcome, numbering, problem);
-    if (saved) tell_twin(store, numbering->number);
+    if (saved) tell_other_server(store, numbering->number);
     if (saved) api_metric_observe(API_METRIC_STORE_SECONDS, API_NO_LABELS, srv_now() - began);
     if (!outcome.abandoned) free_order(order);
     return saved;
@@ -241,11 +241,11 @@ static void await_number(void *arg, const char *text)
 
 bool srv_postgres_share(srv_postgres *store, int link, bool loads)
 {
-    const srv_twin_reader reader = {await_number, store};
+    const srv_handover_sync_reader reader = {await_number, store};
     pthread_mutex_lock(&store->sharing);
-    srv_twin_close(store->twin);
-    store->twin = srv_twin_open(-1, link, loads, &reader);
-    bool shares = store->twin != NULL;
+    srv_handover_sync_close(store->sync);
+    store->sync = srv_handover_sync_open(-1, link, loads, &reader);
+    bool shares = store->sync != NULL;
     pthread_mutex_unlock(&store->sharing);
     return shares;
 }
@@ -253,12 +253,12 @@ bool srv_postgres_share(srv_postgres *store, int link, bool loads)
 bool srv_postgres_loaded(srv_postgres *store)
 {
     pthread_mutex_lock(&store->sharing);
-    bool good = srv_twin_loaded(store->twin);
+    bool good = srv_handover_sync_loaded(store->sync);
     pthread_mutex_unlock(&store->sharing);
     return good;
 }
 
 bool srv_postgres_is_shared(srv_postgres *store)
 {
-    return srv_twin_is_alive(store->twin); /* only the thread that asks replaces the twin */
+    return srv_handover_sync_is_alive(store->sync); /* only the thread that asks replaces `sync` */
 }

@@ -78,7 +78,10 @@ void srv_postgres_publish(srv_postgres *store, bool connected)
     if (connected) pthread_cond_broadcast(&store->changed); /* a command may wait for it */
     pthread_mutex_unlock(&store->mutex);
     set_fault(store, connected);
-    if (connected && !store->ready) api_set_ready(store->service); /* a client may now make changes, too */
+    if (connected && !store->ready) {
+        api_set_ready(store->service); /* a client may now make changes, too */
+        log_state(store, SRV_INFO, "ready", NULL);
+    }
     store->ready = store->ready || connected;
     if (store->counted != connected) api_metric_add(API_METRIC_STORE_CONNECTED, API_NO_LABELS, connected ? 1 : -1);
     store->counted = connected;

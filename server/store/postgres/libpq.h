@@ -1,7 +1,7 @@
 /* libpq.h - load libpq, the client library of PostgreSQL, when a store in a database is named.
  *
  * A server with a folder needs neither libpq nor the libraries behind it (OpenSSL, Kerberos, LDAP); so libpq is not
- * linked, but opened by dlopen. Its header gives the types. PostgreSQL 15 documentation, chapter 34. */
+ * linked, but opened by dlopen. The header of libpq gives the types. PostgreSQL 15 documentation, chapter 34. */
 #pragma once
 #include <libpq-fe.h>
 #include <stdbool.h>

@@ -2,15 +2,15 @@
 #pragma once
 #include "postgres_store.h"
 #include "schema.h"
-#include "server/store/twin.h"
+#include "server/store/handover_sync.h"
 #include "api/metrics.h"
 #include <pthread.h>
 
-/* A change that a client of this server asks for. It belongs to the thread that asks, which waits for it, and then to
- * the store's thread if the first one has given up meanwhile. */
+/* A change that a client of this server asks for. The change belongs to the thread that asks, which waits for it, and
+ * then to the store's thread if the first one has given up meanwhile. */
 typedef struct srv_order {
     char     token[33];
-    char     name[65], revision[33]; /* of the model; revision "": deleted */
+    char     name[65], revision[33]; /* name and revision of the model; revision "": deleted */
     char    *record;                 /* with its checksum */
     size_t   length;
     uint64_t base;     /* see api_numbering */
@@ -55,8 +55,8 @@ struct srv_postgres {
     size_t          unreadable;
     char            error[SRV_LINK_ERROR]; /* the reason why it is not connected */
 
-    pthread_mutex_t sharing; /* held by a change; guards `twin` */
-    srv_twin       *twin;    /* the other server of a hand-over, perhaps ended; NULL: none */
+    pthread_mutex_t    sharing; /* held by a change; guards `sync` */
+    srv_handover_sync *sync;    /* the other server of a hand-over, perhaps ended; NULL: none */
 
     char url[];
 };
@@ -86,7 +86,7 @@ bool srv_postgres_check_rights(srv_postgres *store);
 /* Publishes whether the database is there, and its fault or the end of it, in /readyz, the metrics and the log. A fault
  * of the connection is link.fault and link.error. */
 void srv_postgres_publish(srv_postgres *store, bool connected);
-void srv_postgres_unpublish(srv_postgres *store); /* takes the state out of the metrics, at the end */
+void srv_postgres_unpublish(srv_postgres *store); /* removes its state from the metrics, at the end */
 
 /* Makes the change that is asked for, if there is one. In changes.c. */
 void srv_postgres_run_order(srv_postgres *store);

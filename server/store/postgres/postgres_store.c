@@ -93,7 +93,7 @@ void srv_postgres_close(srv_postgres *store)
     if (!store) return;
     atomic_store(&store->closing, true);
     srv_postgres_wake(store);
-    srv_twin_close(store->twin);
+    srv_handover_sync_close(store->sync);
     if (store->started) pthread_join(store->thread, NULL);
     pthread_mutex_destroy(&store->sharing);
     close(store->link.wake);

@@ -1,12 +1,13 @@
 /* postgres_store.h - store the models in a PostgreSQL database that several servers share.
  *
- * A thread of the store's own has the only connection. It makes the changes that clients of this server ask for, one at
- * a time, and follows all changes by their numbers: after a NOTIFY, after connecting, and every few seconds. Every
- * server keeps all models in memory, so that evaluation goes on while the database is away; changes are then refused.
+ * A thread of the store's own has the only connection. The thread makes the changes that clients of this server ask
+ * for, one at a time, and follows all changes by their numbers: after a NOTIFY, after connecting, and every few
+ * seconds. Every server keeps all models in memory, so that evaluation goes on while the database is away; changes are
+ * then refused.
  *
- * A change whose connection is lost before the answer may have been committed. It is asked for again with the same
- * token, which changes nothing if it was; after the time limit of a change its outcome is not known, and the problem
- * says so. */
+ * A change whose connection is lost before the answer may have been committed. The thread asks for the change again
+ * with the same token, which changes nothing if it was; after the time limit of a change its outcome is not known, and
+ * the problem says so. */
 #pragma once
 #include "api/api.h"
 #include "server/log.h"
@@ -22,8 +23,8 @@ void srv_postgres_url_print(const char *url, char *text, size_t size);
 /* Loads libpq and reads the URL; does not connect. NULL with a message. */
 srv_postgres *srv_postgres_open(const char *url, srv_log *log, char *error, size_t error_size);
 
-/* Starts the thread. When it has read all models for the first time, it calls api_set_ready; /readyz names a database
- * that is away, and rows that cannot be read. False with a message: no thread. */
+/* Starts the thread. When the thread has read all models once, it calls api_set_ready. /readyz reports a database that
+ * does not answer, and rows that cannot be read. False with a message if no thread could be started. */
 bool srv_postgres_start(srv_postgres *store, api *api, char *error, size_t error_size);
 
 /* Waits until all models are read, for a command. False with a message after some seconds. */
@@ -59,7 +60,7 @@ bool srv_postgres_read(const char *url, api *api, const srv_read_watch *watch, s
 /* Connects to the database and checks that this server can use its tables; changes nothing. False with a message. */
 bool srv_postgres_check(const char *url, char *error, size_t error_size);
 
-extern const int srv_postgres_version; /* of the tables, of this server */
+extern const int srv_postgres_version; /* version of the tables that this server uses */
 
 /* Brings the tables to the version of this server. `from` receives the version before, 0 for none. */
 bool srv_postgres_migrate(const char *url, int *from, char *error, size_t error_size);

@@ -117,7 +117,7 @@ static bool apply_schema(srv_link *link, uint64_t from, uint64_t deadline)
 bool srv_schema_migrate(srv_link *link, int *from, uint64_t deadline)
 {
     uint64_t version;
-    /* The lock makes two migrations at the same time follow each other. Its number has no meaning. */
+    /* The lock makes two migrations at the same time follow each other. The number has no meaning. */
     bool begun = srv_link_run(link, "BEGIN; SELECT pg_advisory_xact_lock(7465717565)", deadline) &&
                  read_version(link, &version, deadline);
     if (!begun) return false;

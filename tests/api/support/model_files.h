@@ -10,7 +10,7 @@ typedef api_model *file_reader(const api_model_source *source, api_problem *prob
 /* Reads source->text from memory that has exactly its length, so that a sanitizer sees a read behind its end. Asserts
  * that there is a model or a problem. The caller releases the model. */
 api_model *file_read(file_reader *read, api_model_source source, api_problem *problem);
-/* The source of a text with these limits. */
+/* Returns the api_model_source of a text, with the limits NESTING and LINKS. */
 api_model_source file_source(const char *text, size_t length, const char *query);
 /* Asserts that the file is read. The caller releases the model. */
 api_model *file_model(file_reader *read, const char *text, const char *query);
@@ -20,6 +20,6 @@ void assert_file_refused(file_reader *read, const char *text, const char *code, 
 
 /* Asserts that each text that ends before `length` is refused as no XML, at a place in the text. */
 void assert_cuts_refused(file_reader *read, const char *text, size_t length);
-/* Asserts that the file with any one byte replaced by a character of markup, a number or UTF-8 is read or refused; that
- * changes of names, figures and white space are read. */
+/* Replaces one byte of the file after the other by a character of markup, a digit, a byte of UTF-8 or a blank. Asserts
+ * that each changed file is read, or refused with the status 400 or 422, and that more than 100 of them are read. */
 void assert_bytes_may_change(file_reader *read, const char *text);

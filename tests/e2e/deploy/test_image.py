@@ -16,7 +16,7 @@ from harness import BINARY, PATIENCE, ROOT, SANITIZED
 from peers import Client
 from samples import ASK, PUMA
 
-# The user of the image is 65532. Without root, the test is root in a user namespace of its own.
+# The image runs as user 65532. A test that is not root itself is root in a new user namespace, and keeps that user.
 CHROOT = shutil.which("chroot", path=PATH)
 COMMAND = [CHROOT, "--userspec=65532:65532"] if os.getuid() == 0 else ["unshare", "--map-root-user", CHROOT]
 

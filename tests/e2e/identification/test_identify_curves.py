@@ -87,7 +87,7 @@ class Curves(Closed):
         self.near(np.sqrt(np.mean(error ** 2)), found["residual"], 1e-9)
 
     def test_noise(self):
-        """Errors are as large as the stated deviations. The seed is fixed."""
+        """The errors of the estimates agree with the standard deviations of the answer. The seed is fixed."""
         motion, truth, errors = self.motion(400, 3), figures(rubbing("ur5")), []
         exact = np.array(self.ask("rubbing", "inverse-dynamics", motion)["tau"])
         choose = np.random.default_rng(4)

@@ -169,8 +169,8 @@ class FiveBar(Energies):
         return left + part * way + self.mode * np.sqrt(r * r / square - part * part) * across(way)
 
     def tip_jacobian(self, q):
-        """Returns the tip's Jacobian. The two ends of a rod have the same velocity along it: u_i . v = u_i . (l_i
-        across(unit(q_i))) qd_i."""
+        """Returns the Jacobian of the tip. Both ends of a rod u_i have the same velocity along it: u_i . v_tip = u_i .
+        v_elbow_i, with v_elbow_i = l_i across(unit(q_i)) qd_i."""
         tip = self.tip(q)
         rods = np.array([tip - elbow for elbow in self.elbows(q)])
         drive = [u @ (l * across(unit(angle))) for u, l, angle in zip(rods, self.lengths, q)]

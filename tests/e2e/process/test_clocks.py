@@ -34,7 +34,7 @@ class Jumps(unittest.TestCase):
         os.chmod(tokens, 0o600)
         self.server = Server("--tokens", tokens, environment={
             "LD_PRELOAD": LIBRARY, "FAKETIME_TIMESTAMP_FILE": self.clock, "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "WATCHDOG_USEC": "180000000"})
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FORCE_MONOTONIC_FIX": "0", "WATCHDOG_USEC": "180000000"})
         self.addCleanup(self.server.kill)
         self.client = self.server.client()
 

@@ -108,7 +108,9 @@ class Watched(unittest.TestCase):
         with Held(one), Held(other):
             self.server.await_log('"event":"stuck"')
             self.await_stuck("worker", 2)
-            self.assertIn("; one runs /v1/models/puma560/simulate", self.server.log())
+            line = next(line for line in self.server.events() if line["event"] == "stuck")
+            self.assertEqual((line["path"], line["from"]), ("/v1/models/puma560/simulate", "127.0.0.1"))
+            self.assertRegex(line["id"], "^[0-9a-f]{16}$")
             self.assertQuiet()
         for one in asking:
             one.join(PATIENCE)

@@ -158,6 +158,19 @@ TAKEN = {
 }
 
 
+# PUT with Content-Type: application/xml
+ROBOTS = {
+    "JSON named XML": ('{"links": []}', "Content-Type: application/json"),
+    "the name of a file": ("robots/arm.urdf", "--data-binary @FILE"),
+    "@ and the name of a file": ("@arm.xml", "--data-binary @FILE"),
+    "a form": ("--x\r\nContent-Disposition: form-data; name=file\r\n\r\n<robot/>", "multipart/form-data"),
+    "a percent-encoded text": ("%3Crobot%20name%3D%22a%22%2F%3E", "percent-encoded"),
+    "escaped characters": ("&lt;robot name=&quot;a&quot;/&gt;", "escaped"),
+    "base64": ("PHJvYm90IG5hbWU9ImEiLz4=", "base64"),
+    "YAML": ("robot: arm\nlinks: []\n", "YAML"),
+}
+
+
 class FirstAttempts(ServerCase):
     @classmethod
     def setUpClass(cls):
@@ -167,6 +180,14 @@ class FirstAttempts(ServerCase):
     def send(self, body, headers, path=PATH):
         headers = {"Content-Type": JSON, **headers}
         return self.client.request("POST", path, body, {k: v for k, v in headers.items() if v})
+
+    def test_robots_that_are_no_xml(self):
+        for name, (body, words) in ROBOTS.items():
+            with self.subTest(name):
+                answer = self.client.put("/v1/models/attempt", body, Content_Type="application/xml")
+                problem = self.assertProblem(answer, 400)
+                self.assertEqual(problem["code"], "bad-xml")
+                self.assertIn(words, problem["detail"])
 
     def test_refusals_name_their_remedy(self):
         self.assertGreater(len(REFUSED), 40)

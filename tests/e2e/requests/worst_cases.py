@@ -122,9 +122,9 @@ def document(name):
 
 class Row:
     """A worst case. `path` is that of the contract, in which {model} is replaced; `note` tells rows of one path apart.
-    `refused`: a status that the request may have if it is not late."""
+    `refused`: statuses that the request may have if it is not late."""
 
-    def __init__(self, method, path, model=None, note="", body=lambda: None, content_type="application/json", refused=None):
+    def __init__(self, method, path, model=None, note="", body=lambda: None, content_type="application/json", refused=()):
         self.method, self.path, self.model, self.note = method, path, model, note
         self.make_body, self.content_type, self.refused = body, content_type, refused
 
@@ -155,7 +155,7 @@ def batch(count, entries, value="0.1"):
     return "[" + ",".join([row] * count) + "]"
 
 
-def ask(operation, model, states, note="", texts=(), value="0.1", refused=None, **fields):
+def ask(operation, model, states, note="", texts=(), value="0.1", refused=(), **fields):
     """A row of an operation at `states` equal states (0: the fields have the states). `texts` are fields as JSON text."""
     def make():
         members = dict(texts)
@@ -173,10 +173,10 @@ def put(model, note="", body=None, content_type="application/json"):
 def read(note, content_type, head, item, count, end=b""):
     """A body of small items, which takes longer to read than its answer, a refusal. In `head` # stands for the count, of 32 bits."""
     return Row("POST", "/v1/models/{model}/bias", "puma560", f"reading {note}",
-               lambda: head.replace(b"#", count.to_bytes(4, "big")) + item * count + end, content_type, 422)
+               lambda: head.replace(b"#", count.to_bytes(4, "big")) + item * count + end, content_type, (413, 422))
 
 
-def get(path, model=None, refused=None):
+def get(path, model=None, refused=()):
     return Row("GET", path, model, refused=refused)
 
 
@@ -273,7 +273,7 @@ ROWS = [
     ask("identify", "hundred", 0, texts={name: batch(2000, IDENTIFIED) for name in ("q", "qd", "qdd", "tau")},
         friction=True, rotor=True, consistent=True),
     ask("identify", "puma560", 0, "many rows", texts={name: batch(100000, 6, value) for name, value in (
-        ("q", "0.1"), ("qd", "0.2"), ("qdd", "0.3"), ("tau", "1"))}),
+        ("q", "0.1"), ("qd", "0.2"), ("qdd", "0.3"), ("tau", "1"))}, refused=(422,)),
     ask("trajectory", "chain", 0, outputs=["dtau_dcontrol_points"], **spline("chain", 6, 9)),
     ask("trajectory", "hundred", 0, "all control points", dense=True, outputs=["dtau_dcontrol_points"], **spline("hundred", 12, 80, 5)),
     ask("trajectory", "limited", 0, "margins", outputs=["margins"], **spline("limited", 12, 3000, 5)),
@@ -298,7 +298,7 @@ ROWS = [
     ask("ground-reaction", "floating", 0, texts={"q": batch(2000, MOST + 1, "0.5")}, normalise=True,
         feet=[{"frame": "l400"}, {"frame": "l500"}], **motion("floating", "qd", "qdd")),
     ask("inverse-kinematics", "chain", 8, frame="l511", position=[500, 4, 3], starts=1000),
-    ask("inverse-kinematics", "panda", 0, "starts", frame="panda_link7", position=[5, 4, 3], starts=1000, refused=422),
+    ask("inverse-kinematics", "panda", 0, "starts", frame="panda_link7", position=[5, 4, 3], starts=1000, refused=(422,)),
     ask("inverse-kinematics", "hundred", 300, "tasks", starts=1000, tasks=[
         {"frame": f"l{10 * i + 9}", "position": [90, 40, 30], "orientation": [0, 0, 0, 1], "priority": i // 3} for i in range(10)]),
     ask("differential-inverse-kinematics", "hundred", 5000, step=0.01, tasks=[
@@ -330,8 +330,8 @@ ROWS = [
     get("/v1/models/{model}", "five_bars"), get("/v1/models/{model}/document", "chain"),
     get("/v1/models/{model}/export/{format}", "chain"),
     get("/v1/models"),
-    Row("DELETE", "/v1/models/{model}", "put", refused=404),
-    get("/"), get("/docs"), get("/assets/{file}", refused=404), get("/favicon.ico"), get("/THIRD_PARTY.txt"), get("/v1"),
-    get("/document"), get("/document.css"), get("/document.schema.json"), get("/clients"), get("/clients/{file}", refused=404),
-    get("/livez"), get("/readyz"), get("/metrics"), get("/openapi.json"), get("/problems/{code}", refused=404),
+    Row("DELETE", "/v1/models/{model}", "put", refused=(404,)),
+    get("/"), get("/docs"), get("/assets/{file}", refused=(404,)), get("/favicon.ico"), get("/THIRD_PARTY.txt"), get("/v1"),
+    get("/document"), get("/document.css"), get("/document.schema.json"), get("/clients"), get("/clients/{file}", refused=(404,)),
+    get("/livez"), get("/readyz"), get("/metrics"), get("/openapi.json"), get("/problems/{code}", refused=(404,)),
 ]

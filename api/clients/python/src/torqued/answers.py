@@ -18,7 +18,7 @@ Coordinates = Union[npt.ArrayLike, Mapping[str, float]]         # in order, or b
 
 @dataclass(frozen=True)
 class Head:
-    """Facts about an answer from its head."""
+    """Metadata of an answer, from its HTTP headers."""
 
     request_id: Optional[str]
     revision: Optional[str]         # revision of the model that was evaluated

@@ -268,7 +268,7 @@ class TorqueDerivativeAnswer(Answer):
     contact_wrenches: Array
     # held × 6: time derivative of every entry of contact_wrenches. Only with `held`.
     contact_wrench_rates: Array
-    # nv × 10·bodies: by the inertial parameters, in the order of regressor.
+    # nv × 10·bodies: derivatives with respect to the inertial parameters, in the order of regressor.
     dtau_dot_dparameters: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
@@ -306,20 +306,20 @@ class SensitivityAnswer(Answer):
     d_joint_wrenches_dqd: Array
     # bodies × 6 × nv.
     d_joint_wrenches_dqdd: Array
-    # wrenches × nv × 6: by force and torque of each wrench of the request, in its axes.
+    # wrenches × nv × 6: derivatives with respect to force and torque of each wrench of the request, in its axes.
     dtau_dwrench: Array
-    # nv × 3: by the gravity vector.
+    # nv × 3: derivatives with respect to the gravity vector.
     dtau_dgravity: Array
-    # nv × 10·bodies: by the inertial parameters, in the order of regressor.
+    # nv × 10·bodies: derivatives with respect to the inertial parameters, in the order of regressor.
     dtau_dparameters: Array
     # nv × nv. Only with `free`.
     dqdd_dq: Array
     # nv × nv. Only with `free`.
     dqdd_dqd: Array
-    # nv × nv: by the accelerations of coordinates that are not free; their rows are those of the identity matrix. Only with
-    # `free`.
+    # nv × nv: derivatives with respect to the accelerations of coordinates that are not free; their rows are those of the
+    # identity matrix. Only with `free`.
     dqdd_dqdd: Array
-    # nv × nv: by the efforts of free coordinates. Only with `free`.
+    # nv × nv: derivatives with respect to the efforts of free coordinates. Only with `free`.
     dqdd_dtau: Array
     # held × 6, as contact_wrenches of inverse-dynamics. Only with `held`.
     contact_wrenches: Array
@@ -350,9 +350,9 @@ class ForwardSensitivityAnswer(Answer):
     dqdd_dtau: Array
     # nv: rad/s² or m/s².
     qdd: Array
-    # wrenches × nv × 6: by force and torque of each wrench of the request, in its axes.
+    # wrenches × nv × 6: derivatives with respect to force and torque of each wrench of the request, in its axes.
     dqdd_dwrench: Array
-    # nv × 10·bodies: by the inertial parameters, in the order of regressor.
+    # nv × 10·bodies: derivatives with respect to the inertial parameters, in the order of regressor.
     dqdd_dparameters: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
@@ -363,40 +363,42 @@ class GradientAnswer(Answer):
     __slots__ = ()
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
-    # nv: by q.
+    # nv: derivatives with respect to q.
     gradient_q: Array
-    # nv: by qd.
+    # nv: derivatives with respect to qd.
     gradient_qd: Array
-    # nv: by qdd; without friction that depends on the load, the mass matrix times the multipliers.
+    # nv: derivatives with respect to qdd; without friction that depends on the load, the mass matrix times the multipliers.
     gradient_qdd: Array
     # nv: N m or N.
     tau: Array
     # nv: rad/s² or m/s². Only with `free`.
     qdd: Array
-    # nv: by the given efforts of free coordinates, else 0. Only with `free`.
+    # nv: derivatives with respect to the given efforts of free coordinates; 0 for all others. Only with `free`.
     gradient_tau: Array
-    # 10·bodies: by the inertial parameters, in the order of regressor.
+    # 10·bodies: derivatives with respect to the inertial parameters, in the order of regressor.
     gradient_parameters: Array
-    # wrenches × 6: by force and torque of each wrench of the request, in its axes.
+    # wrenches × 6: derivatives with respect to force and torque of each wrench of the request, in its axes.
     gradient_wrenches: Array
-    # 3: by the gravity vector.
+    # 3: derivatives with respect to the gravity vector.
     gradient_gravity: Array
     # 10·bodies: the sum of gradient_parameters over the rows.
     sum_parameters: Array
     # 3: the sum of gradient_gravity over the rows.
     sum_gravity: Array
-    # nq: by the entries of q; that of a quaternion r is of the function of r/|r|.
+    # nq: derivatives with respect to the entries of q. A quaternion r counts as r/|r|, so its four derivatives are those of the
+    # function of r/|r|.
     gradient_q_entries: Array
-    # directions × nv: rates of gradient_q along the directions, by q.
+    # directions × nv: rates of gradient_q along the directions.
     hessian_products_q: Array
-    # directions × nv: rates of gradient_qd along the directions, by qd.
+    # directions × nv: rates of gradient_qd along the directions.
     hessian_products_qd: Array
-    # directions × nv: rates of gradient_qdd along the directions, by qdd.
+    # directions × nv: rates of gradient_qdd along the directions.
     hessian_products_qdd: Array
     # directions × nv: rates of tau along the directions.
     rates: Array
-    # (joints + motor coordinates + motors of coupled transmissions) × 8: by viscous, Coulomb magnitude of the positive and the
-    # negative direction, coulomb_velocity, breakaway magnitude of both directions, stribeck_velocity and load.
+    # (joints + motor coordinates + motors of coupled transmissions) × 8: derivatives with respect to viscous, Coulomb magnitude
+    # of the positive and the negative direction, coulomb_velocity, breakaway magnitude of both directions, stribeck_velocity
+    # and load.
     gradient_friction: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
@@ -407,36 +409,38 @@ class ForwardGradientAnswer(Answer):
     __slots__ = ()
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
-    # nv: by q.
+    # nv: derivatives with respect to q.
     gradient_q: Array
-    # nv: by qd.
+    # nv: derivatives with respect to qd.
     gradient_qd: Array
-    # nv: by tau.
+    # nv: derivatives with respect to tau.
     gradient_tau: Array
     # nv: rad/s² or m/s².
     qdd: Array
-    # 10·bodies: by the inertial parameters, in the order of regressor.
+    # 10·bodies: derivatives with respect to the inertial parameters, in the order of regressor.
     gradient_parameters: Array
-    # wrenches × 6: by force and torque of each wrench of the request, in its axes.
+    # wrenches × 6: derivatives with respect to force and torque of each wrench of the request, in its axes.
     gradient_wrenches: Array
-    # 3: by the gravity vector.
+    # 3: derivatives with respect to the gravity vector.
     gradient_gravity: Array
     # 10·bodies: the sum of gradient_parameters over the rows.
     sum_parameters: Array
     # 3: the sum of gradient_gravity over the rows.
     sum_gravity: Array
-    # nq: by the entries of q; that of a quaternion r is of the function of r/|r|.
+    # nq: derivatives with respect to the entries of q. A quaternion r counts as r/|r|, so its four derivatives are those of the
+    # function of r/|r|.
     gradient_q_entries: Array
-    # directions × nv: rates of gradient_q along the directions, by q.
+    # directions × nv: rates of gradient_q along the directions.
     hessian_products_q: Array
-    # directions × nv: rates of gradient_qd along the directions, by qd.
+    # directions × nv: rates of gradient_qd along the directions.
     hessian_products_qd: Array
-    # directions × nv: rates of gradient_tau along the directions, by tau.
+    # directions × nv: rates of gradient_tau along the directions.
     hessian_products_tau: Array
     # directions × nv: rates of qdd along the directions.
     rates: Array
-    # (joints + motor coordinates + motors of coupled transmissions) × 8: by viscous, Coulomb magnitude of the positive and the
-    # negative direction, coulomb_velocity, breakaway magnitude of both directions, stribeck_velocity and load.
+    # (joints + motor coordinates + motors of coupled transmissions) × 8: derivatives with respect to viscous, Coulomb magnitude
+    # of the positive and the negative direction, coulomb_velocity, breakaway magnitude of both directions, stribeck_velocity
+    # and load.
     gradient_friction: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
@@ -473,15 +477,15 @@ class HessianAnswer(Answer):
     __slots__ = ()
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
-    # nv × nv: by q twice.
+    # nv × nv: second derivatives with respect to q.
     hessian_q_q: Array
-    # nv × nv: rows by q, columns by qd.
+    # nv × nv: derivatives with respect to q (rows) and qd (columns).
     hessian_q_qd: Array
-    # nv × nv: rows by q, columns by qdd.
+    # nv × nv: derivatives with respect to q (rows) and qdd (columns).
     hessian_q_qdd: Array
-    # nv × nv: by qd twice, symmetric.
+    # nv × nv: second derivatives with respect to qd, symmetric.
     hessian_qd_qd: Array
-    # nv × nv: rows by qd, columns by qdd.
+    # nv × nv: derivatives with respect to qd (rows) and qdd (columns).
     hessian_qd_qdd: Array
     # nv × nv × nv: hessian_q_q for each torque.
     d2tau_dq_dq: Array
@@ -502,15 +506,15 @@ class ForwardHessianAnswer(Answer):
     __slots__ = ()
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
-    # nv × nv: by q twice.
+    # nv × nv: second derivatives with respect to q.
     hessian_q_q: Array
-    # nv × nv: rows by q, columns by qd.
+    # nv × nv: derivatives with respect to q (rows) and qd (columns).
     hessian_q_qd: Array
-    # nv × nv: by qd twice, symmetric.
+    # nv × nv: second derivatives with respect to qd, symmetric.
     hessian_qd_qd: Array
-    # nv × nv: rows by q, columns by tau.
+    # nv × nv: derivatives with respect to q (rows) and tau (columns).
     hessian_q_tau: Array
-    # nv × nv: rows by qd, columns by tau.
+    # nv × nv: derivatives with respect to qd (rows) and tau (columns).
     hessian_qd_tau: Array
     # nv × nv × nv: hessian_q_q for each acceleration.
     d2qdd_dq_dq: Array
@@ -583,7 +587,7 @@ class RolloutAnswer(Answer):
     gains: Array
     # N × nv: k, changes of the torques, N m or N.
     feed_forward: Array
-    # N × 2 nv: derivatives of the value of what follows by the state before each step.
+    # N × 2 nv: derivatives of the value of what follows with respect to the state before each step.
     value_gradient: Array
     # N × 2 nv × 2 nv: its second derivatives.
     value_hessian: Array
@@ -604,11 +608,11 @@ class RolloutGradientAnswer(Answer):
     __slots__ = ()
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
-    # N × nv: by the torques.
+    # N × nv: derivatives with respect to the torques.
     gradient_torques: Array
-    # nv: by the initial q.
+    # nv: derivatives with respect to the initial q.
     gradient_q: Array
-    # nv: by the initial qd.
+    # nv: derivatives with respect to the initial qd.
     gradient_qd: Array
     # The value of the cost, without the multipliers' part.
     cost: Scalar
@@ -616,17 +620,18 @@ class RolloutGradientAnswer(Answer):
     q_after: Array
     # nv: after the last step, rad/s or m/s.
     qd_after: Array
-    # 10·bodies: by the inertial parameters, in the order of regressor.
+    # 10·bodies: derivatives with respect to the inertial parameters, in the order of regressor.
     gradient_parameters: Array
-    # wrenches × 6: by force and torque of each wrench of the request, in its axes.
+    # wrenches × 6: derivatives with respect to force and torque of each wrench of the request, in its axes.
     gradient_wrenches: Array
-    # 3: by the gravity vector.
+    # 3: derivatives with respect to the gravity vector.
     gradient_gravity: Array
     # 10·bodies: the sum of gradient_parameters over the rows.
     sum_parameters: Array
     # 3: the sum of gradient_gravity over the rows.
     sum_gravity: Array
-    # nq: by the entries of q; that of a quaternion r is of the function of r/|r|.
+    # nq: derivatives with respect to the entries of q. A quaternion r counts as r/|r|, so its four derivatives are those of the
+    # function of r/|r|.
     gradient_q_entries: Array
     # directions × N × nv: rates of gradient_torques along the directions.
     hessian_products_torques: Array
@@ -827,9 +832,9 @@ class TrajectoryAnswer(Answer):
     dqdd_dduration: Array
     # N × nv × (m + p + 1). Only with `free`.
     dqdd_dknots: Array
-    # N × nv × 10·bodies: by the inertial parameters, in the order of regressor.
+    # N × nv × 10·bodies: derivatives with respect to the inertial parameters, in the order of regressor.
     dtau_dparameters: Array
-    # N × nv × 10·bodies: by the inertial parameters, in the order of regressor.
+    # N × nv × 10·bodies: derivatives with respect to the inertial parameters, in the order of regressor.
     dtau_dot_dparameters: Array
     # N × motors: the efforts of the motors of `transmissions`, as in inverse-dynamics.
     motor_tau: Array

@@ -631,7 +631,7 @@ class ForwardDirections(TypedDict, total=False):
 
 
 class _PhaseNeeded(TypedDict):
-    # The number of its steps.
+    # Number of integration steps in this phase.
     steps: int
 
 
@@ -891,11 +891,11 @@ class LeastMargin(TypedDict):
 class LeastGradient(TypedDict):
     # The first sample with the least margin, from 0.
     sample: int
-    # m × nv: by all control points.
+    # m × nv: derivatives with respect to all control points.
     dcontrol_points: Array
     # By the duration, at a constant fraction of the motion.
     dduration: float
-    # m + p + 1: by the knots.
+    # m + p + 1: derivatives with respect to the knots.
     dknots: Array
 
 
@@ -1070,13 +1070,13 @@ class MarginsLeastItem(TypedDict):
 class MarginsLeastGradientsItem(TypedDict):
     # The row with the least margin, as in least.
     row: int
-    # nv: by q of this row.
+    # nv: derivatives with respect to q of this row.
     dq: Array
-    # nv: by qd of this row.
+    # nv: derivatives with respect to qd of this row.
     dqd: Array
-    # nv: by qdd of this row.
+    # nv: derivatives with respect to qdd of this row.
     dqdd: Array
-    # nv: by qddd of this row.
+    # nv: derivatives with respect to qddd of this row.
     dqddd: Array
 
 

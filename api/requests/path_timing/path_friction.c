@@ -37,7 +37,7 @@ static bool has_friction(const api_query *q)
     return q->scene.terms & DYN_FRICTION;
 }
 
-/* Returns the Coulomb friction at a rate, which is constant but for its side. */
+/* Returns the Coulomb friction at a rate; only the sign of the rate matters. */
 static double constant_at(const dyn_friction *f, double rate)
 {
     return rate > 0 ? f->positive : rate < 0 ? 0 - f->negative : 0;
@@ -111,8 +111,8 @@ void api_path_emit_smooth_friction(const api_query *q, api_emit *to)
     api_emit_end(to);
 }
 
-/* Returns where the sign changes between this row and the next, as a fraction of the way to the next row; -1: nowhere.
- */
+/* Returns where the sign changes between this row and the next, as a fraction of the distance to the next row; -1:
+ * nowhere. */
 static double find_jump(double before, double here, double after)
 {
     if (here == 0) return before != 0 || after != 0 ? 0 : -1;

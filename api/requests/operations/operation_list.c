@@ -1,7 +1,7 @@
-/* table.c - makes the table of all operations from their list (operation.h). */
+/* operation_list.c - makes the table of all operations from their list, and checks that their number fits. */
+#include "operation_list.h"
 #include "api/metrics.h"
 #include "api/requests/cost/cost_feedback.h"
-#include "api/requests/fields/operation.h"
 
 #define X(name) &api_##name,
 const api_operation *const api_operations[] = {API_OPERATIONS(X) NULL};

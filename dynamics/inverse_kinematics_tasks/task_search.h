@@ -8,8 +8,8 @@
  * position (search_start.h). Tasks of other priorities are met as well as those before allow: the search ends where a
  * step changes nothing, at a local minimum.
  *
- * A position with a singular Jacobian can keep the search from such a minimum; the errors that are left are results.
- */
+ * The search can end at a position with a singular Jacobian that is no minimum; the errors that remain are part of the
+ * result. */
 #pragma once
 #include "task_rows.h"
 
@@ -35,8 +35,8 @@ typedef enum dyn_task_status {
 
 /* The result of one state. */
 typedef struct dyn_task_found {
-    double *q;                        /* [nq] the first start; result */
-    double  error[DYN_MOST_TASKS][2]; /* distance in m and angle in rad of each task; 0: not part of it */
+    double *q;                        /* [nq] on entry the first start, on return the result */
+    double  error[DYN_MOST_TASKS][2]; /* remaining distance in m and angle in rad; 0 where the task has none */
     size_t  iterations, starts;
 } dyn_task_found;
 

@@ -27,17 +27,18 @@ typedef struct dyn_task_block {
     const dyn_kernels    *kernels;
     void                 *workspace;
     size_t                n;
-    const dyn_frame_task *task;                                 /* [n] in the order of priorities */
-    double               *q, *position, *rotation, *J;          /* in lanes: nq; 3 n; 9 n; 6 n x nv */
-    double               *com, *com_J;                          /* in lanes: 3; 3 x nv */
-    double                error[DYN_MOST_TASKS][DYN_TASK_ROWS]; /* result: not weighted; zero where there is no row */
+    const dyn_frame_task *task;                        /* [n] in the order of priorities */
+    double               *q, *position, *rotation, *J; /* in lanes: nq; 3 n; 9 n; 6 n x nv */
+    double               *com, *com_J;                 /* in lanes: 3; 3 x nv */
+    double                error[DYN_MOST_TASKS]
+                [DYN_TASK_ROWS]; /* result: errors without weights; zero in rows that a task does not have */
 } dyn_task_block;
 
-/* Numbers per state of the lanes of a block, and lays them out. */
+/* Numbers per state of the lanes of a block; lays the lanes out in memory. */
 size_t dyn_task_block_entries(size_t nq, size_t nv, size_t n);
 void   dyn_task_block_lay_out(dyn_task_block *b, double *lanes);
 
-/* Number of rows of a task: those of a position come first. */
+/* Number of rows of a task. Rows of the position come first. */
 size_t dyn_task_rows(const dyn_frame_task *task);
 
 /* Evaluates the kinematics at q, the same in all lanes. */
@@ -50,9 +51,11 @@ void dyn_task_errors(dyn_task_block *b, const double *goal);
 /* Writes the weighted Jacobian of the evaluated state, one row after the other, to A (rows x nv). */
 void dyn_task_jacobian(const dyn_task_block *b, double *A);
 
-/* Writes the entries of `value` (DYN_TASK_ROWS for each task) that belong to rows, weighted and times `sign`, to b. */
+/* Writes the entries of `value` (DYN_TASK_ROWS for each task) that belong to rows, multiplied by the weight and by
+ * `sign`, to b. */
 void dyn_task_gather(const dyn_task_block *b, const double (*value)[DYN_TASK_ROWS], double sign, double *to);
 
-/* Lists the levels of the tasks, with rows in A and b. Returns their number; *rows is the number of all rows. */
+/* Lists the levels of the tasks; their rows are in A and b. Returns the number of levels; *rows is the number of all
+ * rows. */
 size_t dyn_task_levels(const dyn_task_block *b, const double *A, const double *right, dyn_step_level *level,
                        size_t *rows);

@@ -1,6 +1,6 @@
-/* test_twin.c - checks what two servers of one store tell each other: changes while the other one loads are noted and
- * told in their order once it has loaded, later ones at once, and none once it has ended. */
-#include "server/store/twin.h"
+/* test_handover_sync.c - checks what two servers of one store tell each other: changes while the other one loads are
+ * noted and told in their order once it has loaded, later ones at once, and none once it has ended. */
+#include "server/store/handover_sync.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,16 +36,16 @@ static size_t count_changes(reader *r)
 }
 
 /* Two servers whose database orders their changes. The second one still loads if `loads`. */
-static void open_pair(srv_twin *twin[2], reader readers[2], bool loads)
+static void open_pair(srv_handover_sync *pair[2], reader readers[2], bool loads)
 {
     int link[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link), 0);
     for (int i = 0; i < 2; i++) {
         readers[i].n = 0;
         pthread_mutex_init(&readers[i].mutex, NULL);
-        twin[i] =
-            srv_twin_open(-1, link[i], loads && i == 0, &(srv_twin_reader){.read = note_change, .arg = &readers[i]});
-        assert_non_null(twin[i]);
+        pair[i] = srv_handover_sync_open(-1, link[i], loads && i == 0,
+                                         &(srv_handover_sync_reader){.read = note_change, .arg = &readers[i]});
+        assert_non_null(pair[i]);
     }
 }
 
@@ -53,46 +53,46 @@ static void open_pair(srv_twin *twin[2], reader readers[2], bool loads)
 static void test_changes_while_the_other_loads_are_told_in_their_order(void **state)
 {
     enum { CHANGES = 200 };
-    static reader readers[2];
-    srv_twin     *twin[2];
-    char          name[NAME];
+    static reader      readers[2];
+    srv_handover_sync *pair[2];
+    char               name[NAME];
     (void)state;
-    open_pair(twin, readers, true);
+    open_pair(pair, readers, true);
     for (int i = 0; i < CHANGES; i++) {
         snprintf(name, sizeof name, "model-%d", i);
-        assert_true(srv_twin_tell(twin[0], name));
+        assert_true(srv_handover_sync_tell(pair[0], name));
     }
     assert_int_equal(count_changes(&readers[1]), 0);
-    assert_true(srv_twin_loaded(twin[0]));
+    assert_true(srv_handover_sync_loaded(pair[0]));
     assert_int_equal(count_changes(&readers[1]), CHANGES);
     for (int i = 0; i < CHANGES; i++) {
         snprintf(name, sizeof name, "model-%d", i);
         assert_string_equal(readers[1].name[i], name);
     }
-    assert_true(srv_twin_tell(twin[0], "later")); /* waits for the confirmation */
+    assert_true(srv_handover_sync_tell(pair[0], "later")); /* waits for the confirmation */
     assert_int_equal(count_changes(&readers[1]), CHANGES + 1);
     assert_string_equal(readers[1].name[CHANGES], "later");
-    srv_twin_close(twin[0]);
-    srv_twin_close(twin[1]);
+    srv_handover_sync_close(pair[0]);
+    srv_handover_sync_close(pair[1]);
 }
 
 static void test_both_directions_end_with_one_server(void **state)
 {
-    static reader readers[2];
-    srv_twin     *twin[2];
+    static reader      readers[2];
+    srv_handover_sync *pair[2];
     (void)state;
-    open_pair(twin, readers, false);
-    assert_true(srv_twin_tell(twin[0], "arm"));
-    assert_true(srv_twin_tell(twin[1], "leg"));
+    open_pair(pair, readers, false);
+    assert_true(srv_handover_sync_tell(pair[0], "arm"));
+    assert_true(srv_handover_sync_tell(pair[1], "leg"));
     assert_int_equal(count_changes(&readers[0]), 1);
     assert_int_equal(count_changes(&readers[1]), 1);
     assert_string_equal(readers[0].name[0], "leg");
     assert_string_equal(readers[1].name[0], "arm");
-    srv_twin_close(twin[1]);
-    assert_true(srv_twin_tell(twin[0], "hand"));
-    assert_false(srv_twin_is_alive(twin[0]));
+    srv_handover_sync_close(pair[1]);
+    assert_true(srv_handover_sync_tell(pair[0], "hand"));
+    assert_false(srv_handover_sync_is_alive(pair[0]));
     assert_int_equal(count_changes(&readers[0]), 1);
-    srv_twin_close(twin[0]);
+    srv_handover_sync_close(pair[0]);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* number_format_avx2.c - write rows of numbers with AVX2. Four numbers at a time become seventeen digits each; all
+/* number_write_avx2.c - write rows of numbers with AVX2. Four numbers at a time become seventeen digits each; all
  * steps are exact in doubles, see decimal/ROUNDING.md. One permutation of bytes then puts the digits of a number around
  * its point. */
 #include "number_rows.h"

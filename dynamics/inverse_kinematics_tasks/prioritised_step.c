@@ -7,15 +7,15 @@
 #define DEPENDENT 1e-9  /* length of a row outside the span of the others, relative to its own, that counts as zero */
 #define SINGULAR  1e-10 /* singular value, relative to the largest, that counts as zero */
 #define WITHIN    1e-12 /* excess over a bound, relative to it or to 1, that counts as none */
-#define WIDER     1e-8  /* by which bounds are wider while those that are met are found, relative to them or to 1 */
+#define WIDER     1e-8  /* widening of bounds while those that are met are found, relative to them or to 1 */
 #define STRONG    1e-10 /* damping, relative to the sum of squares of a level, with which normal equations do */
-#define SLIGHT    1e-4  /* damping of x, relative to the largest row, with which the bounds that are met are found */
+#define SLIGHT    1e-4  /* damping of x, relative to the largest row, while the bounds that are met are found */
 
 enum { BLOCK = 32 /* block size of LAPACK's workspace */ };
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 
-/* Room for the columns of a least-squares problem, and for LAPACK. */
+/* Memory for the columns of a least-squares problem, and for LAPACK. */
 static size_t work_entries(size_t n, size_t rows)
 {
     return (rows + 2 * n) * n + (BLOCK + 3) * (n + 1) + rows + 2 * n;
@@ -55,8 +55,8 @@ static double product(const double *a, const double *b, size_t n)
     return sum;
 }
 
-/* Subtracts from row (n) its parts along r orthonormal rows, twice for the rounding errors. A row that depends on them
- * becomes zero. */
+/* Subtracts from row (n) its parts along r orthonormal rows, twice because of rounding errors. A row that depends on
+ * them becomes zero. */
 static void project(const double *basis, size_t r, size_t n, double *row)
 {
     const double length = sqrt(product(row, row, n));
@@ -82,7 +82,8 @@ static size_t extend_basis(double *basis, size_t r, size_t n, const double *row)
     return r + 1;
 }
 
-/* Row i of level k, of the last level |x|^2 a unit vector, with zeros for coordinates at bounds (fixed). */
+/* Copies row i of level k, with zeros for the fixed coordinates, which are at bounds. In the last level, |x|^2, the row
+ * is a unit vector. */
 static void copy_level_row(const dyn_prioritised_step *s, size_t k, size_t i, bool fixed, double *to)
 {
     for (size_t j = 0; j < s->n; j++) {
@@ -134,8 +135,9 @@ static bool add_least_solution(dyn_prioritised_step *s, size_t m)
     return true;
 }
 
-/* Moves trial to the A_j x that the levels before k keep, with coordinates at bounds fixed, and sets `basis` to the
- * directions that would change them. Returns their number; SIZE_MAX: a number is not finite. */
+/* Moves trial so that A_j x of the levels before k have the values that must be kept, with coordinates at bounds fixed.
+ * Sets `basis` to the directions that would change these values. Returns their number; SIZE_MAX: a number is not
+ * finite. */
 static size_t keep_levels(dyn_prioritised_step *s, size_t k)
 {
     size_t r = 0, m = 0;
@@ -148,8 +150,8 @@ static size_t keep_levels(dyn_prioritised_step *s, size_t k)
     return add_least_solution(s, m) ? r : SIZE_MAX;
 }
 
-/* Adds to trial the p with the least |free p - right|^2 + damping |trial + p|^2 among the directions that the levels
- * before leave. With z, the part of trial in these directions, and F = free, m x n:
+/* Adds to trial the p with the least |free p - right|^2 + damping |trial + p|^2 among the directions that change no A_j
+ * x of the levels before. With z, the part of trial in these directions, and F = free, m x n:
  *
  *     p = F^T y - z,  (F F^T + damping 1) y = right + F z. */
 static bool add_damped_solution(dyn_prioritised_step *s, size_t m, size_t r)
@@ -177,14 +179,14 @@ static bool add_damped_solution(dyn_prioritised_step *s, size_t m, size_t r)
     return true;
 }
 
-/* True if F F^T + damping 1 has digits enough, F = free, m x n. */
+/* True if F F^T + damping 1, with F = free (m x n), is conditioned well enough to be solved. */
 static bool is_strong(const dyn_prioritised_step *s, size_t m)
 {
     return s->damping > STRONG * product(s->free, s->free, m * s->n);
 }
 
-/* Appends sqrt(damping) (trial + p) = 0, in the directions that the levels before leave, to m equations for p. Returns
- * their number. */
+/* Appends the m equations for p by sqrt(damping) (trial + p) = 0, in the directions that change no A_j x of the levels
+ * before. Returns their number. */
 static size_t append_damping(dyn_prioritised_step *s, size_t m, size_t r)
 {
     const size_t n = s->n;
@@ -197,7 +199,7 @@ static size_t append_damping(dyn_prioritised_step *s, size_t m, size_t r)
     return m;
 }
 
-/* Sets trial to the solution of level k that is nearest to it, with coordinates at bounds fixed. */
+/* Sets trial to the solution of level k that is nearest to trial, with coordinates at bounds fixed. */
 static bool solve_level(dyn_prioritised_step *s, size_t k)
 {
     const size_t n = s->n, m = rows_of(s, k), r = keep_levels(s, k);
@@ -226,7 +228,8 @@ static bool is_within(const dyn_prioritised_step *s)
     return true;
 }
 
-/* Lists the bounds in units of `scale`, a little wider: rounding errors of the levels before would leave no x. */
+/* Lists the bounds in units of `scale`, a little wider, because rounding errors of the levels before might leave no x
+ * within them. */
 static size_t list_bounds(dyn_prioritised_step *s, double scale)
 {
     size_t n = 0;
@@ -257,7 +260,8 @@ static void append_equation(dyn_least_norm *q, double right)
     q->right[q->n_equations++] = right / length;
 }
 
-/* Appends the rows of level j as equations in (scale x, y): A_j x = kept, or A_k x - y = b_k of the level itself. */
+/* Appends the rows of level j as equations in (scale x, y): A_j x = kept for a level before k, or A_k x - y = b_k for
+ * level k itself. */
 static void append_level(const dyn_prioritised_step *s, size_t j, bool with_error, double scale, dyn_least_norm *q)
 {
     size_t before = 0;
@@ -274,7 +278,7 @@ static void append_level(const dyn_prioritised_step *s, size_t j, bool with_erro
     }
 }
 
-/* The weight of x beside the error of level k. */
+/* Returns the weight of |x|^2 beside the squared error of level k. */
 static double scale_of(const dyn_prioritised_step *s, size_t k)
 {
     double largest = 0;
@@ -283,8 +287,8 @@ static double scale_of(const dyn_prioritised_step *s, size_t k)
     return k < s->n_levels ? fmax(sqrt(s->damping), SLIGHT * (largest > 0 ? largest : 1)) : 1;
 }
 
-/* Finds the bounds that the solution of level k meets, and sets trial and side. Returns false if there is no such
- * solution within rounding errors: the levels before leave no freedom. */
+/* Finds the bounds that the solution of level k meets, and sets trial and side. Returns false if there is no solution
+ * within rounding errors, because the levels before leave no freedom. */
 static bool find_met_bounds(dyn_prioritised_step *s, size_t k)
 {
     const bool     last  = k == s->n_levels;
@@ -355,7 +359,7 @@ bool dyn_prioritised_step_solve(dyn_prioritised_step *s)
         s->x[j] = fmin(fmax(0, s->lower[j]), s->upper[j]);
         s->met_bounds |= s->x[j] != 0;
     }
-    /* Without bounds in the way each level has added a vector of least norm: the last level changes nothing. */
+    /* If no bound was met, each level has added a vector of least norm, and the last level would change nothing. */
     for (size_t k = 0; k < s->n_levels + (s->least && s->met_bounds); k++) {
         if (!dyn_may_continue(s->deadline) || !improve(s, k)) return false;
         for (size_t i = 0; i < rows_of(s, k); i++, m++)

@@ -1,4 +1,4 @@
-/* velocity_bounds.h - bound the velocities of the next step of time by limits of positions, velocities and
+/* velocity_bounds.h - bounds the velocities of the next time step from limits of positions, velocities and
  * accelerations: one state.
  *
  * With the velocity v over a step h, a limit p of the position at the distance d bounds v to d / h. Where the
@@ -6,8 +6,9 @@
  *
  *     v h + v^2 / (2 a) <= d,
  *
- * which leaves a velocity for every later step. Bounds that contradict each other: those of the acceleration go before
- * those of the velocity, and these before those of the position; the velocity is then as near as the former allow. */
+ * so that a velocity within the bounds exists in every later step. If bounds contradict each other, those of the
+ * acceleration have priority over those of the velocity, and these over those of the position; the velocity is then as
+ * near to a violated bound as the others allow. */
 #pragma once
 #include "dynamics/motion/limit.h"
 

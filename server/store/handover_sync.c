@@ -1,6 +1,6 @@
-/* twin.c - excludes the changes of two servers on one folder, and makes each read the changes of the other. */
+/* handover_sync.c - excludes the changes of two servers on one folder, and makes each read the changes of the other. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
-#include "twin.h"
+#include "handover_sync.h"
 #include "server/work/clock.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -18,24 +18,24 @@ static const uint64_t longest_answer = 5000000000;  /* ns for which a change wai
 /* First byte of a message; the name of a model follows CHANGED. */
 static const char CHANGED = 'c', CONFIRMED = 'k';
 
-struct srv_twin {
-    int             link, lock; /* lock: an open file description of this process alone; -1: none */
-    srv_twin_reader reader;
-    pthread_t       thread;
-    pthread_mutex_t mutex;     /* guards the following */
-    pthread_cond_t  confirmed; /* signalled at a confirmation and at the end of the other server */
-    bool            alive;     /* the other server is there */
-    bool            loads;     /* the other server loads the models */
-    bool            overflow;  /* more models have changed meanwhile than can be noted */
-    bool            holds;     /* a change of this server has the lock */
-    size_t          sent, answered;
+struct srv_handover_sync {
+    int                      link, lock; /* lock: an open file description of this process alone; -1: none */
+    srv_handover_sync_reader reader;
+    pthread_t                thread;
+    pthread_mutex_t          mutex;     /* guards the following */
+    pthread_cond_t           confirmed; /* signalled at a confirmation and at the end of the other server */
+    bool                     alive;     /* the other server is there */
+    bool                     loads;     /* the other server loads the models */
+    bool                     overflow;  /* more models have changed meanwhile than can be noted */
+    bool                     holds;     /* a change of this server has the lock */
+    size_t                   sent, answered;
     char (*noted)[NAME_SIZE]; /* [n_noted] names of the models that have changed while the other server loads */
     size_t n_noted;
 };
 
 /* --- the link ----------------------------------------------------------------------------------------------------- */
 
-static bool send_message(const srv_twin *t, char kind, const char *name)
+static bool send_message(const srv_handover_sync *t, char kind, const char *name)
 {
     char   message[NAME_SIZE + 1];
     size_t length = strlen(name);
@@ -45,7 +45,7 @@ static bool send_message(const srv_twin *t, char kind, const char *name)
     return send(t->link, message, length + 1, MSG_NOSIGNAL) >= 0;
 }
 
-static void note_confirmation(srv_twin *t)
+static void note_confirmation(srv_handover_sync *t)
 {
     pthread_mutex_lock(&t->mutex);
     t->answered++;
@@ -53,7 +53,7 @@ static void note_confirmation(srv_twin *t)
     pthread_mutex_unlock(&t->mutex);
 }
 
-static void note_end(srv_twin *t)
+static void note_end(srv_handover_sync *t)
 {
     pthread_mutex_lock(&t->mutex);
     t->alive = false;
@@ -61,12 +61,12 @@ static void note_end(srv_twin *t)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* Receives until the other server ends or this one closes the twin. */
+/* Receives until the other server ends or this one closes the link. */
 static void *receive_messages(void *arg)
 {
-    srv_twin *t = arg;
-    char      message[NAME_SIZE + 2];
-    ssize_t   n;
+    srv_handover_sync *t = arg;
+    char               message[NAME_SIZE + 2];
+    ssize_t            n;
     while ((n = read(t->link, message, sizeof message - 1)) > 0 || (n < 0 && errno == EINTR)) {
         if (n <= 0) continue;
         message[n] = '\0';
@@ -80,7 +80,7 @@ static void *receive_messages(void *arg)
 }
 
 /* Waits until everything that was sent is confirmed. The caller holds the mutex. */
-static bool await_confirmations(srv_twin *t)
+static bool await_confirmations(srv_handover_sync *t)
 {
     uint64_t        end   = srv_now() + longest_answer;
     struct timespec until = {.tv_sec = (time_t)(end / 1000000000), .tv_nsec = (long)(end % 1000000000)};
@@ -92,7 +92,7 @@ static bool await_confirmations(srv_twin *t)
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
-static bool start_receiving(srv_twin *t)
+static bool start_receiving(srv_handover_sync *t)
 {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -106,9 +106,9 @@ static bool start_receiving(srv_twin *t)
     return false;
 }
 
-srv_twin *srv_twin_open(int folder, int link, bool loads, const srv_twin_reader *reader)
+srv_handover_sync *srv_handover_sync_open(int folder, int link, bool loads, const srv_handover_sync_reader *reader)
 {
-    srv_twin *t = calloc(1, sizeof *t);
+    srv_handover_sync *t = calloc(1, sizeof *t);
     if (t) {
         t->link   = link;
         t->lock   = folder >= 0 ? openat(folder, "lock", O_RDWR | O_CLOEXEC) : -1;
@@ -125,7 +125,7 @@ srv_twin *srv_twin_open(int folder, int link, bool loads, const srv_twin_reader 
     return NULL;
 }
 
-void srv_twin_close(srv_twin *t)
+void srv_handover_sync_close(srv_handover_sync *t)
 {
     if (!t) return;
     shutdown(t->link, SHUT_RDWR); /* ends the thread */
@@ -140,13 +140,13 @@ void srv_twin_close(srv_twin *t)
 
 /* --- changes ------------------------------------------------------------------------------------------------------ */
 
-static bool set_lock(const srv_twin *t, short type)
+static bool set_lock(const srv_handover_sync *t, short type)
 {
     struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
     return fcntl(t->lock, F_OFD_SETLK, &whole) == 0;
 }
 
-bool srv_twin_is_alive(srv_twin *t)
+bool srv_handover_sync_is_alive(srv_handover_sync *t)
 {
     if (!t) return false;
     pthread_mutex_lock(&t->mutex);
@@ -155,11 +155,11 @@ bool srv_twin_is_alive(srv_twin *t)
     return alive;
 }
 
-bool srv_twin_begin(srv_twin *t, api_problem *problem)
+bool srv_handover_sync_begin(srv_handover_sync *t, api_problem *problem)
 {
     static const struct timespec pause = {.tv_nsec = 500000};
     uint64_t                     end   = srv_now() + longest_change;
-    if (!t || t->lock < 0 || !srv_twin_is_alive(t)) return true;
+    if (!t || t->lock < 0 || !srv_handover_sync_is_alive(t)) return true;
     while (!set_lock(t, F_WRLCK)) {
         bool again = errno == EAGAIN || errno == EACCES || errno == EINTR;
         if (!again || srv_now() > end)
@@ -174,7 +174,7 @@ bool srv_twin_begin(srv_twin *t, api_problem *problem)
     return true;
 }
 
-void srv_twin_end(srv_twin *t)
+void srv_handover_sync_end(srv_handover_sync *t)
 {
     if (!t || !t->holds) return;
     t->holds = false;
@@ -182,7 +182,7 @@ void srv_twin_end(srv_twin *t)
 }
 
 /* Notes a model for the server that loads. The caller holds the mutex. */
-static void note_name(srv_twin *t, const char *name)
+static void note_name(srv_handover_sync *t, const char *name)
 {
     char(*larger)[NAME_SIZE] = t->noted;
     if (t->n_noted % BATCH == 0 && t->n_noted < NOTED_MOST)
@@ -192,7 +192,7 @@ static void note_name(srv_twin *t, const char *name)
     if (!t->overflow) strcpy(t->noted[t->n_noted++], name);
 }
 
-bool srv_twin_tell(srv_twin *t, const char *name)
+bool srv_handover_sync_tell(srv_handover_sync *t, const char *name)
 {
     bool late = false;
     if (!t) return true;
@@ -209,7 +209,7 @@ bool srv_twin_tell(srv_twin *t, const char *name)
 }
 
 /* Sends the names that were noted, in parts: the link has a limited buffer. The caller holds the mutex. */
-static bool send_noted(srv_twin *t)
+static bool send_noted(srv_handover_sync *t)
 {
     bool good = t->alive && !t->overflow;
     for (size_t i = 0; good && i < t->n_noted; i++) {
@@ -220,16 +220,16 @@ static bool send_noted(srv_twin *t)
     return good && await_confirmations(t);
 }
 
-bool srv_twin_loaded(srv_twin *t)
+bool srv_handover_sync_loaded(srv_handover_sync *t)
 {
     api_problem problem;
     api_problem_clear(&problem);
-    if (!srv_twin_begin(t, &problem)) return false; /* a change that has begun is noted */
+    if (!srv_handover_sync_begin(t, &problem)) return false; /* a change that has begun is noted */
     pthread_mutex_lock(&t->mutex);
     bool good  = send_noted(t);
     t->loads   = false;
     t->n_noted = 0;
     pthread_mutex_unlock(&t->mutex);
-    srv_twin_end(t);
+    srv_handover_sync_end(t);
     return good;
 }

@@ -2,7 +2,7 @@
 #include "velocity_bounds.h"
 #include <math.h>
 
-/* Narrows the bounds of coordinate v to [lower, upper], as far as they allow. */
+/* Narrows the bounds of coordinate v to [lower, upper], as far as the present bounds allow. */
 static void narrow(const dyn_velocity_bounds *b, size_t v, double lower, double upper)
 {
     const double low = b->lower[v], high = b->upper[v];
@@ -11,14 +11,15 @@ static void narrow(const dyn_velocity_bounds *b, size_t v, double lower, double 
     if (b->lower[v] > b->upper[v]) b->lower[v] = b->upper[v] = fabs(low - upper) < fabs(high - lower) ? low : high;
 }
 
-/* Divides an interval of the limited quantity by the quantity's factor of the coordinate. */
+/* Converts an interval of the limited quantity to one of the coordinate: divides by the factor of the coordinate in the
+ * quantity. */
 static void narrow_scaled(const dyn_velocity_bounds *b, const dyn_limit *l, size_t v, double lower, double upper)
 {
     const double w = l->weight[0];
     narrow(b, v, w > 0 ? lower / w : upper / w, w > 0 ? upper / w : lower / w);
 }
 
-/* The largest velocity towards a limit at the distance d with which the joint can stop before it. */
+/* Returns the largest velocity towards a limit at the distance d from which the joint can stop before the limit. */
 static double stopping_velocity(double d, double a, double h)
 {
     if (!(d > 0) || isinf(a)) return d / h;

@@ -13,7 +13,7 @@
 /* --- request ------------------------------------------------------------------------------------------------------ */
 
 /* Sets the axes of a plane with the normal in axes[2]: the x axis of the world projected on the plane, or the y axis if
- * x is near the normal, and the normal times that. */
+ * x is near the normal, and the cross product of the normal and this axis. */
 static void complete_plane_axes(double axes[3][3])
 {
     const double *n    = axes[2];
@@ -63,7 +63,7 @@ static bool read_rolling(api_query *q, const api_node *entry, const api_place *u
     return true;
 }
 
-/* Reads "rolling", beside which an entry has no axes. */
+/* Reads "rolling". An entry with "rolling" may not have axes. */
 static bool read_rolling_member(api_query *q, const api_node *entry, const api_place *up, dyn_held_frame *frame)
 {
     const api_node *rolling = api_node_get(entry, "rolling");

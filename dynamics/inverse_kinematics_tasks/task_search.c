@@ -10,10 +10,10 @@
 #define FIRST_MU      1e-3 /* damping at a start, in units of the sum of squared errors */
 #define LEAST_MU      1e-9
 #define LEAST_DAMPING 2e-10 /* relative to the sum of squares of the Jacobian */
-#define MOST_MU       1e7   /* a search with a larger damping has reached a minimum */
+#define MOST_MU       1e7   /* a search whose damping factor is larger than this has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad or m */
-#define LOCAL         0.1   /* rad or m: a step below this may be accepted for its length */
-#define CONTRACTION   0.5   /* relative to the length of the step before */
+#define LOCAL         0.1 /* rad or m: a step below this may be accepted because it is much shorter than the one before */
+#define CONTRACTION   0.5 /* ratio of its length to that of the step before */
 enum { RESTORATIONS = 10 };
 #define SETTLED 1e-9 /* rad or m: a step below this is at a minimum */
 #define NEARLY  1e-6 /* rad or m: a step below this that is not accepted is at a minimum, within rounding errors */
@@ -25,16 +25,17 @@ typedef struct search {
     dyn_step_level          level[DYN_MOST_TASKS];
     const double           *goal;
     double                 *q, *trial, *best; /* [nq] */
-    double                 *lower, *upper;    /* [nv] of a step */
+    double                 *lower, *upper;    /* [nv] bounds of a step */
     double                 *A, *right;        /* rows x nv; rows */
     double                  least, mu;
-    double                  norm[DYN_MOST_TASKS]; /* weighted errors of each level at q */
+    double                  norm[DYN_MOST_TASKS]; /* norms of the weighted errors of each level at q */
     double                  model[DYN_MOST_TASKS];
-    double                  price[DYN_MOST_TASKS]; /* weights of the norms of all levels but the last */
+    double                  price[DYN_MOST_TASKS]; /* factors of the norms of all levels but the last, in the merit */
     size_t                  iterations;
-    bool                    met;    /* the tasks of priority 0, at q */
+    bool                    met;    /* true: the tasks of priority 0 are met at q */
     double                  length; /* length of the step that was accepted last */
-    double error[DYN_MOST_TASKS][DYN_TASK_ROWS], best_error[DYN_MOST_TASKS][DYN_TASK_ROWS]; /* at q and at best */
+    double                  error[DYN_MOST_TASKS][DYN_TASK_ROWS],
+        best_error[DYN_MOST_TASKS][DYN_TASK_ROWS]; /* at q and at the best position */
 } search;
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
@@ -60,7 +61,7 @@ static void lay_out(search *s, double *room)
     s->A         = s->upper + nv;
     s->right     = s->A + DYN_TASK_ROWS * p->n * nv;
     double *next = s->right + DYN_TASK_ROWS * p->n;
-    next += ((size_t)(next - room)) % 2; /* 16 bytes, as the room is */
+    next += ((size_t)(next - room)) % 2; /* keeps the alignment of 16 bytes */
     s->step = (dyn_prioritised_step){
         .n = nv, .level = s->level, .lower = s->lower, .upper = s->upper, .deadline = p->deadline};
     s->step.n_levels = dyn_task_levels(&s->block, s->A, s->right, s->level, &rows);
@@ -89,7 +90,8 @@ static bool judge(const search *s, double norm[DYN_MOST_TASKS])
     return met;
 }
 
-/* Returns the merit of levels `first` and later: price times the norm of each, and half the square of the last. */
+/* Returns the merit of the levels from `first` on: the sum of price times norm, where the last level counts with half
+ * its square. */
 static double merit(const search *s, size_t first, const double norm[DYN_MOST_TASKS])
 {
     const size_t last = s->step.n_levels - 1;
@@ -99,8 +101,8 @@ static double merit(const search *s, size_t first, const double norm[DYN_MOST_TA
     return sum;
 }
 
-/* Raises the prices of levels until the linear model of the step lowers the merit: an earlier level that gets better
- * outweighs later ones that get worse. */
+/* Raises the prices of levels until the linear model of the step lowers the merit, so that an improvement of an earlier
+ * level outweighs losses of later ones. */
 static void raise_prices(search *s)
 {
     double *model = s->model;
@@ -163,7 +165,7 @@ static double try_step(search *s)
     return largest;
 }
 
-/* Takes over the evaluated trial position. */
+/* Makes the trial position, which has been evaluated, the accepted one. */
 static void move(search *s, const double norm[DYN_MOST_TASKS], double length)
 {
     s->length = length;
@@ -174,8 +176,8 @@ static void move(search *s, const double norm[DYN_MOST_TASKS], double length)
     dyn_task_gather(&s->block, s->block.error, -1, s->right);
 }
 
-/* Evaluates the trial position and accepts it if it has less merit, or if its step is much shorter than the one before:
- * within rounding errors the merit decides nothing. */
+/* Evaluates the trial position and accepts it if its merit is smaller, or if its step is much shorter than the one
+ * before: within rounding errors the merit decides nothing. */
 static bool accept_position(search *s, double length)
 {
     double norm[DYN_MOST_TASKS];
@@ -191,7 +193,7 @@ static bool accept_position(search *s, double length)
     return true;
 }
 
-/* Returns the damping of a step: it vanishes with the errors, but for a trace that costs no digits. */
+/* Returns the damping of a step. It goes to zero with the errors, down to a remainder that costs no digits. */
 static double damping_of(const search *s)
 {
     double sum = 0, squares = 0;
@@ -202,7 +204,7 @@ static double damping_of(const search *s)
     return fmax(s->mu * sum, LEAST_DAMPING * squares);
 }
 
-/* Takes Newton steps of the tasks of priority 0 alone, which are nearly met. */
+/* Takes Newton steps of the tasks of priority 0 alone, which are met approximately. */
 static void restore(search *s)
 {
     const size_t levels = s->step.n_levels;
@@ -230,15 +232,15 @@ static dyn_task_status keep(search *s, dyn_task_status status)
     return status;
 }
 
-/* Returns the factor of the damping after a step that reached `share` of the gain that its linear model promised
- * (Nielsen 1999). */
+/* Returns the factor by which the damping changes after a step that achieved the fraction `share` of the gain predicted
+ * by its linear model (Nielsen 1999). */
 static double factor_of(double share)
 {
     const double x = 2 * share - 1;
     return isfinite(x) ? fmin(fmax(1 - x * x * x, 0.1), 2) : 1;
 }
 
-/* Searches from s->trial. */
+/* Searches from the position s->trial. */
 static dyn_task_status search_from_trial(search *s)
 {
     for (int i = 0; i < DYN_TASK_MOST_ITERATIONS; i++) {
@@ -257,7 +259,7 @@ static dyn_task_status search_from_trial(search *s)
     return DYN_TASKS_UNSETTLED;
 }
 
-/* Searches from s->trial, and meets the tasks of priority 0 at the end. */
+/* Searches from the position s->trial; at the end refines it until the tasks of priority 0 are met. */
 static dyn_task_status descend_from_trial(search *s)
 {
     s->length = INFINITY;

@@ -52,7 +52,7 @@ void dyn_task_evaluate(dyn_task_block *b, const double *q)
     if (has_com) b->kernels->energy(&scene, b->workspace, &energy, 1);
 }
 
-/* The pair of a task, its index among those of frames. */
+/* Returns the index of the frame of a task among the frames of all tasks. */
 static size_t pair_of(const dyn_task_block *b, size_t i)
 {
     size_t pair = 0;
@@ -97,7 +97,7 @@ void dyn_task_errors(dyn_task_block *b, const double *goal)
     }
 }
 
-/* Removes from three rows the parts along the pointing axis. */
+/* Removes the components along the pointing axis from three rows. */
 static void ignore_axis(const dyn_task_block *b, size_t i, double *rows)
 {
     const size_t W = (size_t)b->kernels->lanes, nv = b->robot->nv;

@@ -1,4 +1,4 @@
-/* number_format.c - write doubles as text, see number.h. The layout is that of Number::toString in ECMA-262. Digits are
+/* number_write.c - write doubles as text, see number.h. The layout is that of Number::toString in ECMA-262. Digits are
  * made and moved eight at a time in registers, and written past the end of the text where that saves a branch. Each
  * step from number to text depends on the step before it, so a single number leaves the processor waiting. Taking each
  * step for several numbers before the next step hides that latency. */
