@@ -70,8 +70,8 @@ class Operations:
         axes bears (up to 1e-6 of the robot's weight, times the largest reach of a held frame for torques, counts as none).
         Without limits the wrenches are those of linear algebra and may pull. The choice within limits is a convex problem,
         which the dual active-set method of Goldfarb & Idnani solves; cones are approached by their tangents, and finished by
-        Newton's method. The number of its steps is bounded. With "free", a reference, or friction that depends on the load in a
-        model with loops or at a joint without actuator, `held` is refused.
+        Newton's method. The steps of both methods are bounded. With "free", a reference, or friction that depends on the load
+        in a model with loops or at a joint without actuator, `held` is refused.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -83,8 +83,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -196,8 +196,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -393,8 +393,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -523,9 +523,9 @@ class Operations:
         Kinetic energy includes rotors; potential energy is of gravity (zero at the world origin) and springs. Momentum is about
         the centre of mass, in world axes. It includes the bodies and the rotors of `motors`, but not `rotor_inertia`, which has
         no axis in space. com_acceleration, com_jerk and momentum_rate are those of the motion with `qdd` and `qddd` (default
-        0). Derivatives by q are along the tangents of sensitivity, at constant qd and qdd; models with `loops` do not have
-        them. Mass, centre of mass and potential energy are those of what moves: links that fixed joints, or joints that are
-        `locked`, connect with the world do not count, and neither do payloads on them.
+        0). Derivatives with respect to q are along the tangents of sensitivity, at constant qd and qdd; models with `loops` do
+        not have them. Mass, centre of mass and potential energy are those of what moves: links that fixed joints, or joints
+        that are `locked`, connect with the world do not count, and neither do payloads on them.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -536,8 +536,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -609,8 +609,8 @@ class Operations:
         gravity g and the frame's reach R; else the answer is the 422 held-frame-accelerates. Where the held axes do not bear
         each coordinate without actuator (a robot balanced on two point feet), or active limits depend on each other, there are
         no rates: 422 infeasible-contacts. `dtau_dot_dparameters` is not computed with `held`. `dtau_dot_dparameters` is the
-        time derivative of the regressor: the derivatives of tau_dot by the inertial parameters of all bodies at constant motion
-        and, with `free`, at constant efforts of these coordinates, whose rows are then zero.
+        time derivative of the regressor: the derivatives of tau_dot with respect to the inertial parameters of all bodies at
+        constant motion and, with `free`, at constant efforts of these coordinates, whose rows are then zero.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -621,8 +621,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -698,14 +698,14 @@ class Operations:
         is taken as zero. Missing `qd` and `qdd` are zero. The efforts of coordinates in `free` are given, as in
         inverse-dynamics, and constant; their accelerations follow from the dynamics. All derivatives are then those of tau and
         joint wrenches as functions of q, qd, the other coordinates' qdd, wrenches, gravity and parameters: rows of free
-        coordinates in the derivatives of tau are zero, and so are their columns in derivatives by qdd. `dqdd_dq`, `dqdd_dqd`
-        and `dqdd_dqdd` are the derivatives of the accelerations, by default among the outputs with `qdd`. On request
-        `dqdd_dtau` has the derivatives by the efforts of free coordinates. The derivatives of the other coordinates' torques by
-        these efforts are entries of -dqdd_dqddᵀ. With `held` frames all derivatives are those of tau and contact_wrenches as
-        inverse-dynamics chooses them for q, qd, qdd, wrenches, gravity and parameters, also beyond the motions that hold the
-        frames; rows of coordinates without actuator are zero. Limits of contacts that are active stay active.
-        `d_contact_wrenches_dq`, `…_dqd` and `…_dqdd` are then among the outputs by default, and derivatives of joint_wrenches
-        are not computed. They exist where rates exist (torque-derivative), for models without loops.
+        coordinates in the derivatives of tau are zero, and so are their columns in derivatives with respect to qdd. `dqdd_dq`,
+        `dqdd_dqd` and `dqdd_dqdd` are the derivatives of the accelerations, by default among the outputs with `qdd`. On request
+        `dqdd_dtau` has the derivatives with respect to the efforts of free coordinates. The derivatives of the other
+        coordinates' torques by these efforts are entries of -dqdd_dqddᵀ. With `held` frames all derivatives are those of tau
+        and contact_wrenches as inverse-dynamics chooses them for q, qd, qdd, wrenches, gravity and parameters, also beyond the
+        motions that hold the frames; rows of coordinates without actuator are zero. Limits of contacts that are active stay
+        active. `d_contact_wrenches_dq`, `…_dqd` and `…_dqdd` are then among the outputs by default, and derivatives of
+        joint_wrenches are not computed. They exist where rates exist (torque-derivative), for models without loops.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -715,8 +715,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -799,8 +799,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -871,31 +871,31 @@ class Operations:
 
         The gradient of the scalar λᵀtau, with the `multipliers` λ of the torques of inverse-dynamics: the products λᵀ ∂tau/∂x
         with the derivatives of sensitivity, in O(n) time and with nv numbers instead of nv². So a cost of the torques, whose
-        own derivative by tau is λ, is differentiated by everything on which they depend: `q`, `qd`, `qdd` by default; on
-        request the inertial parameters of all bodies, the wrenches and gravity. For a floating base or joint and a spherical
-        joint the gradient by `q` is along p += R e_v, R ← R exp(e_w). Components of wrenches, in their named axes, and their
-        points are constant. The derivative of sign(qd) of sharp friction is taken as zero. `tau` has the bits of
+        own derivative with respect to tau is λ, is differentiated by everything on which they depend: `q`, `qd`, `qdd` by
+        default; on request the inertial parameters of all bodies, the wrenches and gravity. For a floating base or joint and a
+        spherical joint the gradient by `q` is along p += R e_v, R ← R exp(e_w). Components of wrenches, in their named axes,
+        and their points are constant. The derivative of sign(qd) of sharp friction is taken as zero. `tau` has the bits of
         inverse-dynamics. Missing `qd` and `qdd` are zero. `sum_parameters` and `sum_gravity` are the sums of these gradients
         over all rows, in the order of the rows: the gradient of one cost of a batch, without the gradients of each row. Rows
         that fail with on_error are left out, and `errors` lists them. Coordinates named in `free` are as in sensitivity: their
-        accelerations follow from the dynamics, the gradient by their qdd is zero, and `gradient_tau` is that by their given
-        efforts. Models with loops are the 422 not-for-loops. `gradient_q_entries` is the gradient by the nq entries of `q`, for
-        programs that differentiate these. That by a quaternion r of a floating base or joint or a spherical joint is of λᵀtau
-        as a function of r/|r|, at the unit quaternion: 2 r (g, 0) with the gradient g along R ← R exp(e), which is orthogonal
-        to r. Where r is not of unit length (`normalise`), divide by |r|. That by the position of a floating base or joint is R
-        g with the gradient g along p += R e, in the axes in which p is given. Other entries are those of `gradient_q`.
-        `gradient_friction` is the gradient by the friction of each joint, then of the motors of elastic joints and of coupled
-        transmissions, also where it is zero: by viscous, the Coulomb magnitudes for positive and negative velocity,
-        coulomb_velocity, the breakaway magnitudes for both, stribeck_velocity and load, at constant `qdd`. Magnitudes for the
-        other direction, coulomb_velocity of sharp friction, the figures of Stribeck's curve where there is none, load of mimics
-        and coupled transmissions, and all with `friction: false` have zero. The friction of a motor of a rigid joint acts on
-        the joint's rate: the figures are those of the joint alone. With `directions` (e, g, j) of `q`, `qd` and `qdd`, as of
-        the operation directional, the answer has Hessian-vector products: `hessian_products_q`, `hessian_products_qd` and
-        `hessian_products_qdd` are the rates of the three gradients along each direction, at constant multipliers, in O(n) time
-        a direction and without matrices; entry j is the sum over k of the second derivatives (j, k) of hessian times the
-        direction. `rates` are those of tau. Along the axes of one joint with a quaternion, which turn with it, derivatives do
-        not commute: the products are the rates of the gradient, not the gradient of its product with the direction. Directions
-        are not for `free` coordinates.
+        accelerations follow from the dynamics, the gradient with respect to their qdd is zero, and `gradient_tau` is that with
+        respect to their given efforts. Models with loops are the 422 not-for-loops. `gradient_q_entries` is the gradient with
+        respect to the nq entries of `q`, for programs that differentiate these. For the quaternion r of a floating base or
+        joint or a spherical joint it is the gradient of λᵀtau as a function of r/|r|, at the unit quaternion: 2 r (g, 0) with
+        the gradient g along R ← R exp(e), which is orthogonal to r. Where r is not of unit length (`normalise`), divide by |r|.
+        For the position of a floating base or joint it is R g with the gradient g along p += R e, in the axes in which p is
+        given. Other entries are those of `gradient_q`. `gradient_friction` is the gradient with respect to the friction of each
+        joint, then of the motors of elastic joints and of coupled transmissions, also where it is zero: with respect to
+        viscous, the Coulomb magnitudes for positive and negative velocity, coulomb_velocity, the breakaway magnitudes for both,
+        stribeck_velocity and load, at constant `qdd`. Magnitudes for the other direction, coulomb_velocity of sharp friction,
+        the figures of Stribeck's curve where there is none, load of mimics and coupled transmissions, and all with `friction:
+        false` have zero. The friction of a motor of a rigid joint acts on the joint's rate: the figures are those of the joint
+        alone. With `directions` (e, g, j) of `q`, `qd` and `qdd`, as of the operation directional, the answer has
+        Hessian-vector products: `hessian_products_q`, `hessian_products_qd` and `hessian_products_qdd` are the rates of the
+        three gradients along each direction, at constant multipliers, in O(n) time a direction and without matrices; entry j is
+        the sum over k of the second derivatives (j, k) of hessian times the direction. `rates` are those of tau. Along the axes
+        of one joint with a quaternion, which turn with it, derivatives do not commute: the products are the rates of the
+        gradient, not the gradient of its product with the direction. Directions are not for `free` coordinates.
 
         q: Positions, nq entries: rad or m.
         multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
@@ -906,8 +906,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -967,13 +967,13 @@ class Operations:
 
         The gradient of the scalar λᵀqdd, with the `multipliers` λ of the accelerations of forward-dynamics, by `q`, `qd` and
         `tau`; on request by the inertial parameters, the wrenches and gravity: the products λᵀ ∂qdd/∂x with the derivatives of
-        forward-sensitivity, in O(n) time. One solve with the mass matrix gives μ = M⁻¹λ, which is the gradient by tau; the
-        others are those of the operation gradient with the multipliers -μ. Directions, constant quantities, sums over the rows
-        and signs are as there. Missing `qd` is zero. A mass matrix that is singular at the state is a 422 naming the joint;
-        models with loops are the 422 not-for-loops. For `held` frames, ask forward-sensitivity. `gradient_q_entries` and
-        `gradient_friction` are the gradients by the nq entries of `q` and by the figures of friction, as in gradient. With
-        `directions` of `q`, `qd` and `tau`, the answer has the rates of the three gradients along each of them, as in gradient:
-        `hessian_products_q`, `hessian_products_qd`, `hessian_products_tau`; `rates` are those of qdd.
+        forward-sensitivity, in O(n) time. One solve with the mass matrix gives μ = M⁻¹λ, which is the gradient with respect to
+        tau; the others are those of the operation gradient with the multipliers -μ. Directions, constant quantities, sums over
+        the rows and signs are as there. Missing `qd` is zero. A mass matrix that is singular at the state is a 422 naming the
+        joint; models with loops are the 422 not-for-loops. For `held` frames, ask forward-sensitivity. `gradient_q_entries` and
+        `gradient_friction` are the gradients with respect to the nq entries of `q` and by the figures of friction, as in
+        gradient. With `directions` of `q`, `qd` and `tau`, the answer has the rates of the three gradients along each of them,
+        as in gradient: `hessian_products_q`, `hessian_products_qd`, `hessian_products_tau`; `rates` are those of qdd.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
@@ -984,8 +984,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -1057,8 +1057,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -1123,8 +1123,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -1181,10 +1181,11 @@ class Operations:
         which Newton and SQP methods need for constraints on torques. Row j and column k of `hessian_x_y` are ∂/∂y_k (λᵀ
         ∂tau/∂x_j), with the derivatives of sensitivity. For a floating base or joint and a spherical joint the derivatives with
         respect to `q` are along p += R e_v, R ← R exp(e_w). They are taken first by x_j, then by y_k: within one such joint
-        hessian_q_q is not symmetric. Derivatives by qdd twice are zero. Those by qd and qdd, `hessian_qd_qdd`, are zero but for
-        friction that depends on the load with a `coulomb_velocity`. The outputs `d2tau_…` are the same matrices for every
-        torque, without `multipliers`. Components of wrenches, in their named axes, and their points are constant. The second
-        derivative of sign(qd) is taken as zero. Missing `qd` and `qdd` are zero. Models with loops are the 422 not-for-loops.
+        hessian_q_q is not symmetric. Derivatives with respect to qdd twice are zero. Those by qd and qdd, `hessian_qd_qdd`, are
+        zero but for friction that depends on the load with a `coulomb_velocity`. The outputs `d2tau_…` are the same matrices
+        for every torque, without `multipliers`. Components of wrenches, in their named axes, and their points are constant. The
+        second derivative of sign(qd) is taken as zero. Missing `qd` and `qdd` are zero. Models with loops are the 422
+        not-for-loops.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -1195,8 +1196,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -1249,10 +1250,11 @@ class Operations:
         """Second derivatives of the accelerations.
 
         Second derivatives of forward-dynamics, contracted with the `multipliers` λ of the accelerations: those of λᵀqdd with
-        respect to q, qd and tau, in the order and along the directions of hessian. Derivatives by tau twice are zero. Those by
-        qd and tau, `hessian_qd_tau`, are zero but for friction that depends on the load with a `coulomb_velocity`. The outputs
-        `d2qdd_…` are the same matrices for every acceleration, without `multipliers`. Missing `qd` is zero. A mass matrix that
-        is singular at the state is a 422 naming the joint; models with loops are the 422 not-for-loops.
+        respect to q, qd and tau, in the order and along the directions of hessian. Derivatives with respect to tau twice are
+        zero. Those by qd and tau, `hessian_qd_tau`, are zero but for friction that depends on the load with a
+        `coulomb_velocity`. The outputs `d2qdd_…` are the same matrices for every acceleration, without `multipliers`. Missing
+        `qd` is zero. A mass matrix that is singular at the state is a 422 naming the joint; models with loops are the 422
+        not-for-loops.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
@@ -1263,8 +1265,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -1342,10 +1344,10 @@ class Operations:
         explicit or semi-implicit Euler method, no `impact`, and friction; anything else is a 422. Motors of coupled
         `transmissions` stick likewise: their rates after the step, and the derivatives of these rates, are then zero up to
         rounding, and `sticking` has no entry for them. In models with loops sharp friction of passive joints and of such motors
-        is the 422 not-supported. On request `wrench_matrix` has the derivatives by the wrenches of the request, whose given
-        components and points are constant, and `parameter_matrix` those by the inertial parameters of all bodies, ten each as
-        in regressor: m, m·c, then the moments and products of inertia about the link's origin. A payload adds its own
-        parameters, about the origin and in the axes of its link, to those of the link, so that the columns of the link are
+        is the 422 not-supported. On request `wrench_matrix` has the derivatives with respect to the wrenches of the request,
+        whose given components and points are constant, and `parameter_matrix` those by the inertial parameters of all bodies,
+        ten each as in regressor: m, m·c, then the moments and products of inertia about the link's origin. A payload adds its
+        own parameters, about the origin and in the axes of its link, to those of the link, so that the columns of the link are
         those of the payload as well. q ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the
         constant twist u in the axes of its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations.
         Changes of q and of q₊ have nv entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in
@@ -1375,8 +1377,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -1469,8 +1471,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -1506,7 +1508,7 @@ class Operations:
         arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
         empty.
         cost
-        damping: Added to the diagonal of the second derivatives by the torques.
+        damping: Added to the diagonal of the second derivatives with respect to the torques.
         free: Coordinates whose torques are not chosen, by velocity_names; "base": all six of a floating base.
         feedback
         outputs: With a cost the default is q_after, qd_after, gains, feed_forward, expected_changes and costs; with feedback,
@@ -1538,32 +1540,32 @@ class Operations:
         """The gradient of a cost of many steps of integration.
 
         N steps of the operation step from the state (q, qd) of each row, under the `torques` of N nodes, and the gradient of
-        one cost of them: by the torques of all nodes, by the initial state, and on request by inertial parameters, wrenches and
-        gravity. The answer has N nv + 2 nv numbers a row where the matrices of rollout have 6 N nv²; the server keeps nq + nv
-        numbers a node and evaluates each step again on the way back. All integrators of step are differentiated exactly, as the
-        matrices of step are. The differentiated scalar is λ_qᵀ e + λ_vᵀ qd at the states after the steps, with e along p += R
-        e_v, R ← R exp(e_w) and the q of other joints: `multipliers_q` and `multipliers_qd` have one row of nv numbers for each
-        step, or a single row for the last state. Or it is a quadratic `cost`, which the server evaluates and answers: ½ Σ w (x
-        - x_reference)² over q and qd of the states after the steps and tau of the nodes, with the weights w of each coordinate;
-        `final_q` and `final_qd` are further weights of the last state. References have one row for each step, or a single row
-        for all; without one they are zero. The cost is a plain sum: multiply the weights by the step for an integral. For a
-        floating base, floating and spherical joints q - q_reference is the difference on the tangent space: R_refᵀ(p - p_ref)
-        and the rotation vector of R_refᵀ R. Their references have nq numbers, as `q`; without one the reference is the origin.
-        Matrices of weights add to these sums: `state_weights` Q, 2 nv × 2 nv, has ½ dxᵀ Q dx with dx of the differences of q,
-        then of qd, after each step; `final_state_weights` has such a term of the last state, and `tau_weights` R, nv × nv, ½
-        duᵀ R du with the differences du of tau. They have the same references, must be symmetric, and count beside the weights
-        of coordinates. Multipliers and cost may be given together. With `directions` of `torques`, `q` and `qd`, the answer has
-        Hessian-vector products of the scalar: `hessian_products_torques`, `hessian_products_q` and `hessian_products_qd` are
-        the exact rates of the three gradients along each direction, by a tangent sweep forward and an adjoint sweep back,
-        without matrices: O(N nv) a direction. `rates_q` and `rates_qd` are the rates of the states after the steps. A direction
-        of q is along p += R e_v, R ← R exp(e_w), and gradients by q are along these axes, which turn with the body: derivatives
-        along two axes of one joint with a quaternion do not commute, and the products by q are the rates of the gradient g.
-        There ⟨a, H b⟩ - ⟨b, H a⟩ = ⟨g, [b, a]⟩ with the bracket of the twists of each joint at the start; otherwise, and by
-        torques and qd, the products are symmetric. Multipliers λ are constant along their axes, which turn: those of joints
-        with a quaternion subtract ⟨λ, [b₊, a₊]⟩ with the rates of their state. The derivative of the sign of sharp Coulomb
-        friction is 0. Directions are for the explicit and semi-implicit Euler integrators and RK4. Wrenches are constant in
-        each row. N is at most the limit of rows of a request. A problem of a step names its node, counted from 0. Models with
-        loops are the 422 not-for-loops; held frames, phases and friction_at_rest are not taken here.
+        one cost of them, with respect to the torques of all nodes, the initial state and, on request, inertial parameters,
+        wrenches and gravity. The answer has N nv + 2 nv numbers a row where the matrices of rollout have 6 N nv²; the server
+        keeps nq + nv numbers a node and evaluates each step again on the way back. All integrators of step are differentiated
+        exactly, as the matrices of step are. The differentiated scalar is λ_qᵀ e + λ_vᵀ qd at the states after the steps, with
+        e along p += R e_v, R ← R exp(e_w) and the q of other joints: `multipliers_q` and `multipliers_qd` have one row of nv
+        numbers for each step, or a single row for the last state. Or it is a quadratic `cost`, which the server evaluates and
+        answers: ½ Σ w (x - x_reference)² over q and qd of the states after the steps and tau of the nodes, with the weights w
+        of each coordinate; `final_q` and `final_qd` are further weights of the last state. References have one row for each
+        step, or a single row for all; without one they are zero. The cost is a plain sum: multiply the weights by the step for
+        an integral. For a floating base, floating and spherical joints q - q_reference is the difference on the tangent space:
+        R_refᵀ(p - p_ref) and the rotation vector of R_refᵀ R. Their references have nq numbers, as `q`; without one the
+        reference is the origin. Matrices of weights add to these sums: `state_weights` Q, 2 nv × 2 nv, has ½ dxᵀ Q dx with dx
+        of the differences of q, then of qd, after each step; `final_state_weights` has such a term of the last state, and
+        `tau_weights` R, nv × nv, ½ duᵀ R du with the differences du of tau. They have the same references, must be symmetric,
+        and count beside the weights of coordinates. Multipliers and cost may be given together. With `directions` of `torques`,
+        `q` and `qd`, the answer has Hessian-vector products of the scalar: `hessian_products_torques`, `hessian_products_q` and
+        `hessian_products_qd` are the exact rates of the three gradients along each direction, by a tangent sweep forward and an
+        adjoint sweep back, without matrices: O(N nv) a direction. `rates_q` and `rates_qd` are the rates of the states after
+        the steps. A direction of q is along p += R e_v, R ← R exp(e_w), and gradients by q are along these axes, which turn
+        with the body: derivatives along two axes of one joint with a quaternion do not commute, and the products by q are the
+        rates of the gradient g. There ⟨a, H b⟩ - ⟨b, H a⟩ = ⟨g, [b, a]⟩ with the bracket of the twists of each joint at the
+        start; otherwise, and by torques and qd, the products are symmetric. Multipliers λ are constant along their axes, which
+        turn: those of joints with a quaternion subtract ⟨λ, [b₊, a₊]⟩ with the rates of their state. The derivative of the sign
+        of sharp Coulomb friction is 0. Directions are for the explicit and semi-implicit Euler integrators and RK4. Wrenches
+        are constant in each row. N is at most the limit of rows of a request. A problem of a step names its node, counted from
+        0. Models with loops are the 422 not-for-loops; held frames, phases and friction_at_rest are not taken here.
 
         q: Positions, nq entries: rad or m.
         torques: N × nv, or rows × N × nv: joint efforts of the nodes, N m or N.
@@ -1579,8 +1581,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -1725,8 +1727,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -1792,8 +1794,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -2038,10 +2040,10 @@ class Operations:
         of entry j of the spline. Where knots coincide, one of them is moved and the others stay. `margins` tells how far joints
         are from their `limits` at each sample, as in the operation margins, with the same gradients as torques; `kinds` chooses
         the limits, whose margins are then default outputs. `least_margins` has of each limit the least margin of a motion, and
-        `least_gradients` its derivatives by all control points, duration and knots: those at the sample that has it, the first
-        one if several have it. Mimic joints and passive joints of loops are in the list. Gradients of effort rates, like those
-        of tau_dot, are for models without `loops`: they would need the third derivatives of the loops' conditions. It is not
-        available in evaluate.
+        `least_gradients` its derivatives with respect to all control points, duration and knots: those at the sample that has
+        it, the first one if several have it. Mimic joints and passive joints of loops are in the list. Gradients of effort
+        rates, like those of tau_dot, are for models without `loops`: they would need the third derivatives of the loops'
+        conditions. It is not available in evaluate.
 
         degree: Of the B-spline; 3 is cubic.
         duration: T, s, greater than 0: one, or one for each motion.
@@ -2064,8 +2066,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -2143,8 +2145,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -2318,8 +2320,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -2695,8 +2697,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -2784,8 +2786,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -2866,8 +2868,8 @@ class Operations:
         effort_speed at rest, have slope 0. Missing `qd`, `qdd`, `qddd` are zero. Gradients of effort rates are for models
         without `loops` and with as many positions as velocities. `least` has the least margins of all rows, and
         `least_gradients` their derivatives: those at the row that has the least margin, the first one if several have it;
-        derivatives by the states of other rows are zero. Where rows are equally near, the least margin has no derivative, and
-        this is that of one side.
+        derivatives with respect to the states of other rows are zero. Where rows are equally near, the least margin has no
+        derivative, and this is that of one side.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -2878,8 +2880,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -2969,8 +2971,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -3068,8 +3070,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -3142,8 +3144,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
@@ -3217,8 +3219,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
-        joints one payload and one set of parameters.
+        sensors, external-wrench and path-timing take one value for all rows. path with Coulomb friction and limits of the
+        effort of mimic joints takes one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         On a link that is fixed to the world it has no effect, which is a warning of the answer. The link's gravity_compensation
         applies to it too.
