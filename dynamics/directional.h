@@ -1,11 +1,11 @@
-/* directional.h - declares the kernels of directional derivatives: products of the derivatives of inverse and forward
- * dynamics and given directions, without the matrices.
+/* directional.h - declares the kernels of directional derivatives: products of the derivatives of inverse dynamics, of
+ * forward dynamics and of one step of integration and given directions, without the matrices.
  *
  * Arrays, lanes and blocks follow the rules of dynamics.h. A direction of q has nv entries, along the directions of
  * dyn_sensitivity. The derivative of the sign of sharp Coulomb friction is 0. Wrenches are constant in their axes, and
  * so are their points in the frame. */
 #pragma once
-#include "dynamics.h"
+#include "gradient.h"
 
 /* Rates of tau, that of dyn_inverse_dynamics, along n directions. */
 typedef struct dyn_directional {
@@ -25,3 +25,24 @@ typedef struct dyn_forward_directional {
     double       *qdd;                                        /* nv; must not be NULL */
     double       *singular; /* 1: first body whose pivot of M is zero up to rounding, or -1. May be NULL */
 } dyn_forward_directional;
+
+/* Rates of (q+, qd+), the state after one step of dyn_step without held frames, along n directions. A rate of q+ has
+ * nv entries, as a direction of q. */
+typedef struct dyn_step_directional {
+    const double   *q, *qd, *tau, *wrenches;
+    dyn_step_method method; /* not DYN_IMPLICIT_EULER */
+    double          h;      /* s */
+    size_t          n;
+    const double   *direction_q, *direction_qd, *direction_tau; /* n x nv; NULL: zero */
+    double         *rates_q, *rates_qd;                         /* n x nv; must not be NULL */
+    /* Scratch of one block: `lanes` times the sum of dyn_step_gradient_work() and dyn_step_tangent_work(). Not NULL */
+    double *work;
+    double *singular; /* 1, as of dyn_step; must not be NULL */
+} dyn_step_directional;
+
+/* Returns the entries per state of `work` that the rates of a step along a direction take. */
+static inline size_t dyn_step_tangent_work(const dyn_scene *scene, dyn_step_method method)
+{
+    const size_t nv = (size_t)scene->model->nv, stages = method == DYN_RK4 ? 4 : 1;
+    return (6 * stages + 9) * nv;
+}

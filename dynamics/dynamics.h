@@ -251,8 +251,9 @@ typedef struct dyn_rows {
 /* The list of kernels: each has a struct dyn_name with its arrays, in this header or in one of its name (step and
  * held_sensitivity in step.h, forward_hessian in hessian.h, constraint_rows and the next three in constraint.h,
  * closure_rows, closure_factor and matrix_product in closure_kernels.h, the gradients in gradient.h,
- * forward_directional in directional.h, forward_hessian_product in hessian_product.h), and a source file of its name in
- * one of the folders algorithms, adjoint, constraints and momentum (held_sensitivity: step.c). */
+ * forward_directional and step_directional in directional.h, forward_hessian_product and step_hessian_product in
+ * hessian_product.h), and a source file of its name in one of the folders algorithms, adjoint, constraints and momentum
+ * (held_sensitivity: step.c). */
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
@@ -261,6 +262,7 @@ typedef struct dyn_rows {
     X(hessian) X(forward_hessian) X(step) X(held_sensitivity) \
     X(constraint_rows) X(constraint_factor) X(constraint_solution) X(constraint_inertia) \
     X(gradient) X(forward_gradient) X(step_gradient) X(directional) X(forward_directional) X(riccati) \
+    X(step_directional) X(step_hessian_product) \
     X(centroidal) X(energy_regressor) X(hessian_product) X(forward_hessian_product) X(friction_gradient) \
     X(closure_rows) X(closure_factor) X(closure_change) X(matrix_product)
 /* clang-format on */

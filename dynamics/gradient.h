@@ -49,5 +49,5 @@ static inline size_t dyn_step_gradient_work(const dyn_scene *scene, dyn_step_met
     const dyn_model *m  = scene->model;
     const size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, stages = method == DYN_RK4 ? 4 : 1;
     const size_t     implicit = method == DYN_IMPLICIT_EULER ? 4 * nv * nv + dyn_step_work(m, method, nv) : 0;
-    return stages * (nq + 5 * nv) + nq + 6 * nv + 10 * m->n_rows + 6 * scene->n_wrenches + 4 + implicit;
+    return stages * (nq + 6 * nv) + nq + 6 * nv + 10 * m->n_rows + 6 * scene->n_wrenches + 4 + implicit;
 }

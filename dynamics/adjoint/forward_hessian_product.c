@@ -5,7 +5,7 @@
  * (forward_gradient.c). Along a direction, qdd has the rate of forward_directional.c. With the products P of mu . ID
  * along the direction of (q, qd, qdd) (hessian_product.c), the rate of mu is that of
  *
- *     dID/dqdd^T mu' = -P_qdd,
+ *     dID/dqdd^T mu' = multipliers' - P_qdd,
  *
  * and the products are mu' by tau, and minus (P + gradient of mu' . ID) by q and qd. dID/dqdd^T is M, or with friction
  * that depends on the load M with its columns scaled by a of each coordinate. */
@@ -62,17 +62,18 @@ static dyn_forward_hessian_product forward_product_block(const dyn_scene *scene,
                                          .qd       = (const double *)block_in(io->qd, block, nv),
                                          .tau      = (const double *)block_in(io->tau, block, nv),
                                          .wrenches = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL,
-                                         .multipliers   = (const double *)block_in(io->multipliers, block, nv),
-                                         .n             = io->n,
-                                         .direction_q   = (const double *)block_in(io->direction_q, block, n),
-                                         .direction_qd  = (const double *)block_in(io->direction_qd, block, n),
-                                         .direction_tau = (const double *)block_in(io->direction_tau, block, n),
-                                         .product_q     = (double *)block_out(io->product_q, block, n),
-                                         .product_qd    = (double *)block_out(io->product_qd, block, n),
-                                         .product_tau   = (double *)block_out(io->product_tau, block, n),
-                                         .rates         = (double *)block_out(io->rates, block, n),
-                                         .qdd           = (double *)block_out(io->qdd, block, nv),
-                                         .singular      = (double *)block_out(io->singular, block, 1)};
+                                         .multipliers      = (const double *)block_in(io->multipliers, block, nv),
+                                         .n                = io->n,
+                                         .direction_q      = (const double *)block_in(io->direction_q, block, n),
+                                         .direction_qd     = (const double *)block_in(io->direction_qd, block, n),
+                                         .direction_tau    = (const double *)block_in(io->direction_tau, block, n),
+                                         .multiplier_rates = (const double *)block_in(io->multiplier_rates, block, n),
+                                         .product_q        = (double *)block_out(io->product_q, block, n),
+                                         .product_qd       = (double *)block_out(io->product_qd, block, n),
+                                         .product_tau      = (double *)block_out(io->product_tau, block, n),
+                                         .rates            = (double *)block_out(io->rates, block, n),
+                                         .qdd              = (double *)block_out(io->qdd, block, nv),
+                                         .singular         = (double *)block_out(io->singular, block, 1)};
 }
 
 /* Sets x so that dID/dqdd^T x = right. */
@@ -95,8 +96,9 @@ static void solve_products(const dyn_scene *scene, const workspace *ws, const dy
     const size_t nv   = (size_t)scene->model->nv;
     lane        *by_q = block_out(io->product_q, k, nv), *by_qd = block_out(io->product_qd, k, nv),
          *rate_of_mu = block_out(io->product_tau, k, nv);
+    const lane *rate = block_in(io->multiplier_rates, k, nv);
     for (size_t v = 0; v < nv; v++)
-        ws->effort[v] = -rate_of_mu[v];
+        ws->effort[v] = rate ? rate[v] - rate_of_mu[v] : -rate_of_mu[v];
     solve_transposed(scene, ws, io, ws->effort, rate_of_mu);
     LANE_NAME(gradient)
     (scene, ws->memory,

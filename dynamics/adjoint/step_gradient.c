@@ -25,11 +25,7 @@ static void euler_back(const gradient_pass *p)
     const gradient_stage    *s     = &p->stage[0];
     const bool               after = io->method == DYN_SEMI_IMPLICIT_EULER;
     const lane              *by_qd = block_in(io->multipliers_qd, 0, 0);
-    const lane              *qd    = block_in(io->qd, 0, 0);
-    begin_stage(p, s, block_in(io->q, 0, 0), qd);
-    stage_accelerate(p, s);
-    for (size_t i = 0; i < p->nv; i++)
-        p->u[i] = io->h * (after ? add_mul(s->v[i], io->h, s->a[i]) : s->v[i]);
+    euler_stage(p);
     displace_back(p, p->u, block_in(io->multipliers_q, 0, 0), p->by_q, p->by_u);
     for (size_t i = 0; i < p->nv; i++) {
         const lane lambda = add_mul(by_qd[i], io->h, p->by_u[i]);
@@ -38,7 +34,7 @@ static void euler_back(const gradient_pass *p)
     }
     differentiate_acceleration(p, s);
     for (size_t i = 0; i < p->nv; i++) {
-        p->by_q[i] += p->stage_q[i];
+        p->by_q[i] += s->by_q[i];
         p->by_qd[i] += p->stage_qd[i];
     }
 }
@@ -116,26 +112,15 @@ static void implicit_euler_back(const gradient_pass *p)
     for (size_t i = 0; i < p->nv; i++)
         s->by_a[i] = io->h * p->by_qd[i];
     differentiate_acceleration(p, s);
-    displace_back(p, p->u, p->stage_q, p->stage_q, p->by_u);
+    displace_back(p, p->u, s->by_q, p->stage_q, p->by_u);
     for (size_t i = 0; i < p->nv; i++)
         p->by_q[i] += p->stage_q[i];
 }
 
 /* --- RK4 -------------------------------------------------------------------------------------------------------- */
 
-/* The transpose of the linear map b -> [a, b] (Lie bracket of two twists), applied to the wrench c. */
-LANE_INLINE twist bracket_transposed(twist a, twist c)
-{
-    return (twist){.v = cross(c.v, a.w), .w = cross_add(cross(c.v, a.v), c.w, a.w)};
-}
-
-LANE_INLINE twist twist_minus(twist a, twist b)
-{
-    return (twist){sub(a.v, b.v), sub(a.w, b.w)};
-}
-
-/* Adds the derivatives of by_k . k with respect to u and v for a joint with a quaternion, where k = dexpinv(u, v)
- * (step_rk4.h). Without the brackets in k, the derivative with respect to v is by_k. */
+/* Adds the derivatives of by_k . k of a joint with a quaternion, k = dexpinv(u, v), by u and v; without the brackets
+ * the derivative by v is by_k. */
 static void free_rate_back(const dyn_body *b, const gradient_stage *s, lane *by_u, lane *by_v)
 {
     const twist u = twist_of(b, s->u), v = twist_of(b, s->v), y = bracket(u, v), of_k = twist_of(b, s->by_k);
@@ -148,53 +133,13 @@ static void free_rate_back(const dyn_body *b, const gradient_stage *s, lane *by_
     set_twist_column(b, by_v, 1, 0, twist_sum(twist_of(b, by_v), bracket_transposed(u, of_y)));
 }
 
-/* Sets k = dexpinv(u, v) of a stage. */
-static void set_displacement_rates(const gradient_pass *p, const gradient_stage *s, lane *k)
-{
-    const dyn_model *m = p->scene->model;
-    memcpy(k, s->v, p->nv * sizeof *k);
-    for (size_t i = 0; i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        if (b->joint.mimic || !dyn_joint_has_quaternion(b->joint.kind)) continue;
-        const twist u = twist_of(b, s->u), v = twist_of(b, s->v), y = bracket(u, v);
-        set_twist_column(b, k, 1, 0, dexpinv_sum(v, y, bracket(u, y)));
-    }
-}
-
-static const double rk4_weights[STAGES] = {1, 2, 2, 1}, rk4_parts[STAGES] = {0, 0.5, 0.5, 1};
-
-/* Computes all stages, and the displacement u of the step. */
-static void rk4_stages(const gradient_pass *p)
-{
-    const double h = p->io->h;
-    const lane  *q = block_in(p->io->q, 0, 0), *qd = block_in(p->io->qd, 0, 0);
-    lane        *rate = p->by_u;
-    clear(p->u, p->nv);
-    begin_stage(p, &p->stage[0], q, qd);
-    for (int n = 0; n < STAGES; n++) {
-        const gradient_stage *s = &p->stage[n];
-        stage_accelerate(p, s);
-        set_displacement_rates(p, s, rate);
-        for (size_t i = 0; i < p->nv; i++)
-            p->u[i] = add_mul(p->u[i], h / 6 * rk4_weights[n], rate[i]);
-        if (n + 1 == STAGES) break;
-        const gradient_stage *next = &p->stage[n + 1];
-        for (size_t i = 0; i < p->nv; i++) {
-            next->u[i] = h * rk4_parts[n + 1] * rate[i];
-            next->v[i] = add_mul(velocity_at(qd, i), h * rk4_parts[n + 1], s->a[i]);
-        }
-        displace_all(p, q, next->u, next->q);
-    }
-}
-
-/* Differentiates stage n, whose multipliers by_k and by_a are complete, and adds the results to the multipliers of the
- * stage before. */
+/* Differentiates stage n, whose by_k and by_a are complete, and adds to those of the stage before. */
 static void rk4_stage_back(const gradient_pass *p, int n)
 {
     const dyn_model      *m = p->scene->model;
     const gradient_stage *s = &p->stage[n];
     differentiate_acceleration(p, s);
-    displace_back(p, s->u, p->stage_q, p->stage_q, p->by_u);
+    displace_back(p, s->u, s->by_q, p->stage_q, p->by_u);
     for (size_t i = 0; i < p->nv; i++) {
         p->by_q[i] += p->stage_q[i];
         p->stage_qd[i] += s->by_k[i];

@@ -7,7 +7,8 @@
 /* One evaluation of forward dynamics within a step. */
 typedef struct gradient_stage {
     lane *q, *u, *v, *a; /* [nq], [nv]: position, its displacement from q, velocity and acceleration */
-    lane *by_k, *by_a;   /* [nv] multipliers of k, the rate of the displacement, and of the acceleration */
+    lane *by_k, *by_a;   /* [nv] multipliers of the rate of the displacement and of the acceleration */
+    lane *by_q;          /* [nv] gradient of by_a . a by the position */
 } gradient_stage;
 
 /* One block of a step. */
@@ -17,12 +18,13 @@ typedef struct gradient_pass {
     const dyn_step_gradient *io;
     size_t                   nv;
     gradient_stage           stage[STAGES];
-    lane                    *by_q, *by_qd; /* [nv] results: gradients with respect to q and qd */
-    lane *stage_q, *stage_qd;              /* [nv] gradients of one stage with respect to its position and velocity */
-    lane *stage_tau;                       /* [nv] gradient of one stage with respect to tau */
-    lane *u, *by_u; /* [nv] displacement of the step, and the gradient with respect to a displacement */
-    lane *unused_q; /* [nq] */
-    lane *parameters, *wrenches, *gravity; /* gradients of one stage with respect to these */
+    lane                    *by_q, *by_qd;       /* [nv] the results */
+    lane                    *stage_q, *stage_qd; /* [nv] gradients of one stage by the position before its displacement
+                                                    and by its velocity */
+    lane *stage_tau;                             /* [nv] and by tau */
+    lane *u, *by_u;                              /* [nv] displacement of the step, and the gradient by a displacement */
+    lane *unused_q;                              /* [nq] */
+    lane *parameters, *wrenches, *gravity;       /* gradients of one stage */
     lane *a_q, *a_qd, *W; /* nv x nv: derivatives of the acceleration, and W^T; only of implicit Euler */
     lane *step_work;      /* work of dyn_step; only of implicit Euler */
     lane *singular, *unsolved;
@@ -81,6 +83,7 @@ static inline gradient_pass gradient_pass_of(const dyn_scene *scene, void *memor
         s->a              = take_lanes(&next, nv);
         s->by_k           = take_lanes(&next, nv);
         s->by_a           = take_lanes(&next, nv);
+        s->by_q           = take_lanes(&next, nv);
     }
     lane **const vectors[] = {&p.stage_q, &p.stage_qd, &p.stage_tau, &p.u, &p.by_u, NULL};
     for (size_t i = 0; vectors[i]; i++)
@@ -140,8 +143,8 @@ static inline void add_lanes(lane *to, const lane *from, size_t n)
         to[i] += from[i];
 }
 
-/* Sets stage_q and stage_qd to the gradients of by_a . a with respect to the position and velocity of a stage. Adds the
- * gradients with respect to tau and all other inputs to the results. */
+/* Sets by_q of the stage and stage_qd to the gradients of by_a . a, and adds those by tau and all others to the
+ * results. */
 static inline void differentiate_acceleration(const gradient_pass *p, const gradient_stage *s)
 {
     const dyn_step_gradient *io = p->io;
@@ -154,7 +157,7 @@ static inline void differentiate_acceleration(const gradient_pass *p, const grad
                              .multipliers         = (const double *)s->by_a,
                              .qdd_is_set          = true,
                              .qdd                 = (double *)s->a,
-                             .gradient_q          = (double *)p->stage_q,
+                             .gradient_q          = (double *)s->by_q,
                              .gradient_qd         = (double *)p->stage_qd,
                              .gradient_tau        = (double *)p->stage_tau,
                              .gradient_parameters = io->gradient_parameters ? (double *)p->parameters : NULL,
@@ -177,8 +180,7 @@ static inline void displace_all(const gradient_pass *p, const lane *q, const lan
         if (!m->body[i].joint.mimic) displace_joint(&m->body[i], q, u, to, NULL);
 }
 
-/* Sets by_q and by_u to the gradients of multipliers . (q * exp(u)) with respect to q and u; by_q may be
- * `multipliers`. */
+/* Sets by_q and by_u to the gradients of multipliers . (q * exp(u)). */
 static inline void displace_back(const gradient_pass *p, const lane *u, const lane *multipliers, lane *by_q, lane *by_u)
 {
     const dyn_model   *m = p->scene->model;
@@ -201,4 +203,68 @@ static inline void displace_back(const gradient_pass *p, const lane *u, const la
             by_u[v + j] = sum_u[j];
         }
     }
+}
+
+/* --- stages ----------------------------------------------------------------------------------------------------- */
+
+/* Computes the stage and the displacement u of explicit or semi-implicit Euler. */
+static inline void euler_stage(const gradient_pass *p)
+{
+    const dyn_step_gradient *io    = p->io;
+    const gradient_stage    *s     = &p->stage[0];
+    const bool               after = io->method == DYN_SEMI_IMPLICIT_EULER;
+    begin_stage(p, s, block_in(io->q, 0, 0), block_in(io->qd, 0, 0));
+    stage_accelerate(p, s);
+    for (size_t i = 0; i < p->nv; i++)
+        p->u[i] = io->h * (after ? add_mul(s->v[i], io->h, s->a[i]) : s->v[i]);
+}
+
+/* Sets k = dexpinv(u, v) of a stage. */
+static inline void set_displacement_rates(const gradient_pass *p, const gradient_stage *s, lane *k)
+{
+    const dyn_model *m = p->scene->model;
+    memcpy(k, s->v, p->nv * sizeof *k);
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (b->joint.mimic || !dyn_joint_has_quaternion(b->joint.kind)) continue;
+        const twist u = twist_of(b, s->u), v = twist_of(b, s->v), y = bracket(u, v);
+        set_twist_column(b, k, 1, 0, dexpinv_sum(v, y, bracket(u, y)));
+    }
+}
+
+static const double rk4_weights[STAGES] = {1, 2, 2, 1}, rk4_parts[STAGES] = {0, 0.5, 0.5, 1};
+
+/* Computes all stages of RK4, and the displacement u of the step. */
+static inline void rk4_stages(const gradient_pass *p)
+{
+    const double h = p->io->h;
+    const lane  *q = block_in(p->io->q, 0, 0), *qd = block_in(p->io->qd, 0, 0);
+    lane        *rate = p->by_u;
+    clear(p->u, p->nv);
+    begin_stage(p, &p->stage[0], q, qd);
+    for (int n = 0; n < STAGES; n++) {
+        const gradient_stage *s = &p->stage[n];
+        stage_accelerate(p, s);
+        set_displacement_rates(p, s, rate);
+        for (size_t i = 0; i < p->nv; i++)
+            p->u[i] = add_mul(p->u[i], h / 6 * rk4_weights[n], rate[i]);
+        if (n + 1 == STAGES) break;
+        const gradient_stage *next = &p->stage[n + 1];
+        for (size_t i = 0; i < p->nv; i++) {
+            next->u[i] = h * rk4_parts[n + 1] * rate[i];
+            next->v[i] = add_mul(velocity_at(qd, i), h * rk4_parts[n + 1], s->a[i]);
+        }
+        displace_all(p, q, next->u, next->q);
+    }
+}
+
+/* The transpose of b -> [a, b], of a wrench c. */
+LANE_INLINE twist bracket_transposed(twist a, twist c)
+{
+    return (twist){.v = cross(c.v, a.w), .w = cross_add(cross(c.v, a.v), c.w, a.w)};
+}
+
+LANE_INLINE twist twist_minus(twist a, twist b)
+{
+    return (twist){sub(a.v, b.v), sub(a.w, b.w)};
 }

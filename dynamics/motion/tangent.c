@@ -94,3 +94,47 @@ void dyn_tangent_derivative(const dyn_body *body, const double *dx, double J[DYN
             if (quaternion > 0) J[i][j] = turn[i][j];
         }
 }
+
+/* The derivative by s of inverse_factor. */
+static double inverse_factor_slope(double s, double half_sine, double half_cosine)
+{
+    if (s < 0.25)
+        return 1.0 / 720 +
+               s * (2.0 / 30240 + s * (3.0 / 1209600 +
+                                       s * (4.0 / 47900160 + s * (5 * 691.0 / 1307674368000 + s * 6.0 / 74724249600))));
+    const double angle = sqrt(s), factor = inverse_factor(s, half_sine, half_cosine);
+    return -(half_cosine / (4 * angle * half_sine) - 1 / (8 * half_sine * half_sine) + factor) / s;
+}
+
+/* Adds factor ([a][b] + [b][a]) to M. */
+static void add_skew_pair(double factor, const double a[3], const double b[3], double M[3][3])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            M[i][j] += factor * (a[i] * b[j] + b[i] * a[j] - (i == j ? 2 * dyn_dot(a, b) : 0));
+}
+
+void dyn_tangent_derivative_rate(const dyn_body *body, const double *dx, const double *e,
+                                 double rate[DYN_TANGENT_MOST][DYN_TANGENT_MOST])
+{
+    const int quaternion = dyn_quaternion_offset(body);
+    memset(rate, 0, DYN_TANGENT_MOST * sizeof *rate);
+    if (quaternion < 0) return;
+    const double *x = dx + quaternion, *w = e + quaternion, s = dyn_dot(x, x);
+    double        J[DYN_TANGENT_MOST][DYN_TANGENT_MOST], half_sine, half_cosine, change[3], by_w[3][3] = {{0}};
+    dyn_sine_cosine(0.5 * sqrt(s), &half_sine, &half_cosine);
+    dyn_tangent_derivative(body, dx, J);
+    for (int i = 0; i < 3; i++)
+        change[i] = dyn_dot(J[quaternion + i] + quaternion, w);
+    add_scaled_skew(0.5, change, by_w);
+    add_skew_square(2 * dyn_dot(x, change) * inverse_factor_slope(s, half_sine, half_cosine), x, by_w);
+    add_skew_pair(inverse_factor(s, half_sine, half_cosine), change, x, by_w);
+    for (int i = 0; i < 3; i++) {
+        double turn[3]; /* row i of R_ref^T R [w] */
+        dyn_cross(J[i], w, turn);
+        for (int j = 0; j < 3; j++) {
+            rate[quaternion + i][quaternion + j] = by_w[i][j];
+            if (quaternion > 0) rate[i][j] = turn[j];
+        }
+    }
+}

@@ -16,3 +16,7 @@ void dyn_tangent_difference(const dyn_body *body, const double *reference, const
 /* Writes the derivative J of dx with respect to the change e of q. Only the rows and columns of the joint's velocities
  * are used. dx is the result of dyn_tangent_difference. */
 void dyn_tangent_derivative(const dyn_body *body, const double *dx, double J[DYN_TANGENT_MOST][DYN_TANGENT_MOST]);
+
+/* Writes the rate of J along a change e of the position, with an entry for each velocity. */
+void dyn_tangent_derivative_rate(const dyn_body *body, const double *dx, const double *e,
+                                 double rate[DYN_TANGENT_MOST][DYN_TANGENT_MOST]);

@@ -2,20 +2,24 @@
 #include "directions.h"
 #include "api/service/http/call.h"
 
-static bool read_part(api_query *q, const api_node *object, const api_place *up, int i, api_directions *d)
+bool api_directions_count(const api_query *q, const api_place *pointer, size_t count, size_t *n)
+{
+    if (*n > 0 && count != *n)
+        return api_fail_at(q->problem, pointer, API_WRONG_SHAPE,
+                           "%zu directions given, but there are %zu of another part: give as many, with zeros", count,
+                           *n);
+    *n = count;
+    return count > 0 || api_fail_at(q->problem, pointer, API_WRONG_SHAPE, "0 directions given, at least 1 expected");
+}
+
+bool api_direction_part_read(api_query *q, const api_node *object, const api_place *up, const char *name,
+                             api_points *points, size_t *n)
 {
     const api_points_form form    = {.name = "directions", .least = 1, .why = ""};
-    const api_place       pointer = api_place_key(up, d->name[i]);
-    const api_node       *value   = api_node_get(object, d->name[i]);
-    api_points           *points  = &d->part[i];
-    if (!value) return true;
-    if (!api_points_measure(q, value, &pointer, &form, points)) return false;
-    if (d->n > 0 && points->n != d->n)
-        return api_fail_at(q->problem, &pointer, API_WRONG_SHAPE,
-                           "%zu directions given, but there are %zu of another part: give as many, with zeros",
-                           points->n, d->n);
-    d->n = points->n;
-    return true;
+    const api_place       pointer = api_place_key(up, name);
+    const api_node       *value   = api_node_get(object, name);
+    return !value ||
+           (api_points_measure(q, value, &pointer, &form, points) && api_directions_count(q, &pointer, points->n, n));
 }
 
 bool api_directions_read(api_query *q, api_selection *selected, const api_node *request, const api_place *up,
@@ -26,7 +30,7 @@ bool api_directions_read(api_query *q, api_selection *selected, const api_node *
     *d                      = (api_directions){.name = {"q", "qd", last, NULL}};
     if (!api_check_keys(q, object, &pointer, d->name, "directions")) return false;
     for (int i = 0; i < API_DIRECTION_PARTS; i++)
-        if (!read_part(q, object, &pointer, i, d)) return false;
+        if (!api_direction_part_read(q, object, &pointer, d->name[i], &d->part[i], &d->n)) return false;
     if (d->n == 0)
         return api_fail_at(q->problem, &pointer, API_MISSING_FIELD,
                            "directions need q, qd or %s: one row of each for a "

@@ -13,6 +13,14 @@ typedef struct api_directions {
     const double *number[API_DIRECTION_PARTS]; /* NULL: zero */
 } api_directions;
 
+/* Sets *n to the number of directions of one part, or expects this number if *n is set already. False with a problem.
+ */
+bool api_directions_count(const api_query *q, const api_place *pointer, size_t count, size_t *n);
+
+/* Reads the shape of the part `name` of the object "directions", n x nv, if the part is there. False with a problem. */
+bool api_direction_part_read(api_query *q, const api_node *object, const api_place *up, const char *name,
+                             api_points *points, size_t *n);
+
 /* Reads the shapes, and sets the extent of the outputs. `last` is the name of the third part. False with a problem. */
 bool api_directions_read(api_query *q, api_selection *selected, const api_node *request, const api_place *up,
                          const char *last, api_directions *directions);

@@ -111,7 +111,7 @@ typedef struct pass {
     const api_rollout_gains *g;
     size_t                   row, steps;
     double                  *by_q, *by_qd, *by_tau; /* derivatives of the cost of a node, in lane 0 of the lanes */
-    double                  *curvature;             /* [nv] second derivatives with respect to the torques */
+    double                  *scratch;               /* scratch of the cost */
     double                  *A, *B, *Q_ux, *Q_uu, *V, *K, *work;
     double                   damping, scale;
     bool                     indefinite;
@@ -135,7 +135,7 @@ static size_t place_pass(pass *p, double *memory)
                   {&p->by_q, lanes},
                   {&p->by_qd, lanes},
                   {&p->by_tau, lanes},
-                  {&p->curvature, nv}};
+                  {&p->scratch, API_COST_SCRATCH * nv}};
     size_t sum = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (memory) *parts[i].array = memory + sum;
@@ -171,15 +171,16 @@ static api_cost_state state_after_step(const pass *p, size_t node)
                             : api_state_lane(e, e->plan->state[API_Q], e->model->nq, state_of_node(p, node)),
                  *qd = last ? output_lane(p, API_STEP_QD_AFTER, node - 1)
                             : api_state_lane(e, e->plan->state[API_QD], nv, state_of_node(p, node));
-    return (api_cost_state){.row   = p->row,
-                            .node  = node,
-                            .steps = p->steps,
-                            .nv    = nv,
-                            .W     = e->lanes,
-                            .q     = q,
-                            .qd    = qd,
-                            .by_q  = p->by_q,
-                            .by_qd = p->by_qd};
+    return (api_cost_state){.row     = p->row,
+                            .node    = node,
+                            .steps   = p->steps,
+                            .nv      = nv,
+                            .W       = e->lanes,
+                            .q       = q,
+                            .qd      = qd,
+                            .by_q    = p->by_q,
+                            .by_qd   = p->by_qd,
+                            .scratch = p->scratch};
 }
 
 /* Returns the cost of the torques of step n, and writes its derivatives. */
@@ -187,7 +188,8 @@ static double cost_of_torques(const pass *p, size_t n)
 {
     const api_evaluation *e  = p->e;
     const size_t          nv = e->model->nv;
-    const api_cost_state  x  = {.row = p->row, .node = n, .steps = p->steps, .nv = nv, .W = e->lanes};
+    const api_cost_state  x  = {
+          .row = p->row, .node = n, .steps = p->steps, .nv = nv, .W = e->lanes, .scratch = p->scratch};
     memset(p->by_tau, 0, nv * e->lanes * sizeof *p->by_tau);
     return api_rollout_cost_of_torques(&p->g->cost, &x,
                                        api_state_lane(e, e->plan->state[API_TAU], nv, state_of_node(p, n)), p->by_tau);
@@ -227,8 +229,6 @@ static void load_node(const pass *p, size_t n)
                  width = dyn_riccati_width(last + 1), width_m = dyn_riccati_width(m);
     const double *A = output_lane(p, API_STEP_STATE_MATRIX, n), *B = output_lane(p, API_STEP_INPUT_MATRIX, n);
     cost_of_torques(p, n);
-    memset(p->curvature, 0, nv * sizeof *p->curvature);
-    api_rollout_cost_add_torque_curvature(&p->g->cost, p->row, p->curvature);
     memset(p->Q_ux, 0, m * width * sizeof *p->Q_ux);
     memset(p->Q_uu, 0, m * width_m * sizeof *p->Q_uu);
     for (size_t i = 0; i < last; i++) {
@@ -238,8 +238,10 @@ static void load_node(const pass *p, size_t n)
             p->B[i * width_m + j] = B[(i * nv + (size_t)p->g->driven[j]) * W];
     }
     for (size_t j = 0; j < m; j++) {
-        const size_t v            = (size_t)p->g->driven[j];
-        p->Q_uu[j * width_m + j]  = p->curvature[v];
+        const size_t v = (size_t)p->g->driven[j];
+        for (size_t k = 0; k < m; k++)
+            p->Q_uu[j * width_m + k] =
+                api_rollout_cost_torque_curvature(&p->g->cost, p->row, v, (size_t)p->g->driven[k]);
         p->Q_ux[j * width + last] = p->by_tau[v * W];
     }
 }

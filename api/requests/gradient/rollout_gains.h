@@ -3,7 +3,7 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/step/step.h"
-#include "rollout_cost.h"
+#include "api/requests/rollout_cost/rollout_cost.h"
 
 /* The outputs of the cost and of the backward pass, behind those of the steps. */
 enum {

@@ -2,10 +2,12 @@
  * states, with respect to the torques, the initial state, parameters, wrenches and gravity.
  *
  * The rows of a block are integrated side by side; only the states of the nodes are kept, (nq + nv) numbers each. Then
- * the gradients with respect to the state are propagated back from the last node to the first through the adjoint of
- * each step (dynamics/adjoint/step_gradient.c), which evaluates the step again. */
+ * the gradients by the state go back from the last node to the first through the adjoint of each step
+ * (dynamics/adjoint/step_gradient.c), which evaluates the step again. Rates of the gradients along directions are those
+ * of rollout_products.h. */
 #include "gradient_outputs.h"
-#include "rollout_cost.h"
+#include "api/requests/rollout_cost/rollout_cost.h"
+#include "rollout_products.h"
 #include "api/requests/operations/operation_list.h"
 #include "api/requests/step/step.h"
 #include "api/service/http/call.h"
@@ -15,15 +17,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BY_TORQUES, BY_Q, BY_QD, COST, Q_AFTER, QD_AFTER, SHARED };
+enum { BY_TORQUES, BY_Q, BY_QD, COST, Q_AFTER, QD_AFTER, SHARED, PRODUCTS = SHARED + API_GRADIENT_OUTPUTS };
 
 typedef struct rollout_options {
-    api_gradient_sums sums; /* first: see gradient_outputs.h */
-    api_step_options  step;
-    api_points        torques;
-    const double     *torque; /* the numbers of `torques` */
-    api_rollout_cost  cost;
-    size_t            work; /* entries of the work arrays of the kernels */
+    api_gradient_sums    sums; /* first: see gradient_outputs.h */
+    api_step_options     step;
+    api_points           torques;
+    const double        *torque; /* the numbers of `torques` */
+    api_rollout_cost     cost;
+    api_rollout_products products;
+    size_t               work; /* entries of the work arrays of the kernels */
 } rollout_options;
 
 /* --- request ------------------------------------------------------------------------------------------------------ */
@@ -46,6 +49,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *reque
         !check_step_count(q, o) || !api_rollout_cost_read(q, request, up, o->torques.n, &o->cost))
         return false;
     api_set_extent(selected, API_ROLLOUT_STEPS, o->torques.n);
+    o->products.first = PRODUCTS;
+    if (!api_rollout_products_read(q, selected, request, up, o->step.method, &o->products)) return false;
     if (o->cost.present && !api_node_get(request, "outputs")) selected->outputs |= API_BIT(COST);
     return o->cost.present || !(selected->outputs & API_BIT(COST)) ||
            api_fail_output(q, selected, COST, request, up, "the output cost is that of a cost in the request");
@@ -56,10 +61,11 @@ static bool prepare(api_plan *plan, api_selection *selected)
     rollout_options *o        = selected->options;
     const api_query *q        = plan->query;
     const size_t     forward  = dyn_step_work(q->scene.model, o->step.method, q->model->nv);
-    const size_t     backward = dyn_step_gradient_work(&q->scene, o->step.method);
+    const size_t     tangent  = o->products.present ? dyn_step_tangent_work(&q->scene, o->step.method) : 0;
+    const size_t     backward = dyn_step_gradient_work(&q->scene, o->step.method) + tangent;
     o->work                   = forward > backward ? forward : backward;
     return (o->torque = api_points_read(q, &o->torques)) && api_rollout_cost_load(q, &o->cost) &&
-           api_gradient_prepare(plan, selected);
+           api_rollout_products_load(q, &o->products) && api_gradient_prepare(plan, selected);
 }
 
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
@@ -70,19 +76,21 @@ enum { SCENE_GRADIENTS = 3 };
 
 /* The arrays of one block of rows, in lanes. */
 typedef struct sweep {
-    const api_evaluation  *e;
-    const rollout_options *o;
-    size_t                 block, steps;
-    double                *q, *qd;               /* [steps] states before each step */
-    double                *q_after, *qd_after;   /* the state at the end */
-    double                *tau;                  /* torques of one step */
-    double                *by_q, *by_qd;         /* gradients with respect to the state after a step */
-    double                *before_q, *before_qd; /* and before it */
-    double                *by_torques;           /* [steps] */
-    double                *singular, *unsolved, *contradictory, *work;
-    double                *to[SCENE_GRADIENTS], *of_step[SCENE_GRADIENTS];
-    size_t                 n[SCENE_GRADIENTS];
-    double                *cost; /* cost of each row */
+    const api_evaluation     *e;
+    const rollout_options    *o;
+    size_t                    block, steps;
+    double                   *q, *qd;               /* [steps] states before each step */
+    double                   *q_after, *qd_after;   /* the state at the end */
+    double                   *tau;                  /* torques of one step */
+    double                   *by_q, *by_qd;         /* gradients by the state after a step */
+    double                   *before_q, *before_qd; /* and before it */
+    double                   *by_torques;           /* [steps] */
+    double                   *singular, *unsolved, *contradictory, *work;
+    double                   *to[SCENE_GRADIENTS], *of_step[SCENE_GRADIENTS];
+    size_t                    n[SCENE_GRADIENTS];
+    double                   *cost;    /* cost of each row */
+    double                   *scratch; /* scratch of the cost of one row */
+    api_rollout_product_lanes products;
 } sweep;
 
 static size_t scene_entries(const api_model *model, const api_selection *selected, int i)
@@ -94,12 +102,12 @@ static size_t spare(const api_model *model, const api_selection *selected)
 {
     const rollout_options *o  = selected->options;
     const size_t           nq = model->nq, nv = model->nv, steps = o->torques.n;
-    size_t                 sum = steps * (nq + nv) + 5 * nv + 4 + o->work;
+    size_t                 sum = steps * (nq + nv) + (5 + API_COST_SCRATCH) * nv + 4 + o->work;
     sum += api_missing_entries(model, selected, BY_TORQUES, BY_TORQUES);
     sum += api_missing_entries(model, selected, Q_AFTER, QD_AFTER);
     for (int i = 0; i < SCENE_GRADIENTS; i++)
         sum += scene_entries(model, selected, i);
-    return sum;
+    return sum + api_rollout_products_spare(model, selected, &o->products, o->step.method);
 }
 
 static sweep sweep_of(const api_evaluation *e, const api_selection *selected, size_t block)
@@ -111,9 +119,19 @@ static sweep sweep_of(const api_evaluation *e, const api_selection *selected, si
     const struct part {
         double **array;
         size_t   entries;
-    } parts[] = {{&s.q, s.steps * nq}, {&s.qd, s.steps * nv}, {&s.tau, nv},       {&s.by_q, nv},
-                 {&s.by_qd, nv},       {&s.before_q, nv},     {&s.before_qd, nv}, {&s.singular, 1},
-                 {&s.unsolved, 1},     {&s.contradictory, 1}, {&s.cost, 1},       {&s.work, o->work}};
+    } parts[] = {{&s.q, s.steps * nq},
+                 {&s.qd, s.steps * nv},
+                 {&s.tau, nv},
+                 {&s.by_q, nv},
+                 {&s.by_qd, nv},
+                 {&s.before_q, nv},
+                 {&s.before_qd, nv},
+                 {&s.singular, 1},
+                 {&s.unsolved, 1},
+                 {&s.contradictory, 1},
+                 {&s.cost, 1},
+                 {&s.work, o->work},
+                 {&s.scratch, API_COST_SCRATCH * nv}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i].array = next;
         next            = api_behind(e, next, parts[i].entries, 1);
@@ -129,6 +147,7 @@ static sweep sweep_of(const api_evaluation *e, const api_selection *selected, si
         next         = api_behind(e, next, s.n[i], 1);
         memset(s.to[i], 0, s.n[i] * e->lanes * sizeof *s.to[i]);
     }
+    s.products = api_rollout_products_lanes(e, selected, &o->products, block, o->step.method, &next);
     return s;
 }
 
@@ -213,6 +232,7 @@ static bool march(const sweep *s)
         gather_torques(s, n);
         e->kernels->step(&e->query->scene, e->workspace, &io, 1);
         if (s->unsolved[0] == DYN_STEP_STOPPED || !check_step(s, n, &io)) return false;
+        api_rollout_products_advance(&s->products, n, &io);
         if (!last) normalize_quaternions(s, io.q_after);
     }
     return true;
@@ -224,15 +244,16 @@ static api_cost_state cost_state(const sweep *s, size_t node, size_t lane)
 {
     const size_t W = s->e->lanes, nq = s->e->model->nq * W, nv = s->e->model->nv * W;
     const bool   last = node == s->steps;
-    return (api_cost_state){.row   = row_in_lane(s, lane),
-                            .node  = node,
-                            .steps = s->steps,
-                            .nv    = s->e->model->nv,
-                            .W     = W,
-                            .q     = (last ? s->q_after : s->q + node * nq) + lane,
-                            .qd    = (last ? s->qd_after : s->qd + node * nv) + lane,
-                            .by_q  = s->by_q + lane,
-                            .by_qd = s->by_qd + lane};
+    return (api_cost_state){.row     = row_in_lane(s, lane),
+                            .node    = node,
+                            .steps   = s->steps,
+                            .nv      = s->e->model->nv,
+                            .W       = W,
+                            .q       = (last ? s->q_after : s->q + node * nq) + lane,
+                            .qd      = (last ? s->qd_after : s->qd + node * nv) + lane,
+                            .by_q    = s->by_q + lane,
+                            .by_qd   = s->by_qd + lane,
+                            .scratch = s->scratch};
 }
 
 /* Adds the gradients of one step to the results. */
@@ -243,7 +264,17 @@ static void add_scene_gradients(const sweep *s)
             s->to[i][k] += s->of_step[i][k];
 }
 
-/* Converts the gradients with respect to the state after step n to those with respect to the state before it. */
+/* Adds the costs of the torques of step n, and their derivatives to by_tau. */
+static void add_torque_costs(const sweep *s, size_t n, double *by_tau)
+{
+    for (size_t lane = 0; lane < s->e->lanes; lane++) {
+        const api_cost_state x = cost_state(s, n, lane);
+        s->cost[lane] += api_rollout_cost_of_torques(&s->o->cost, &x, s->tau + lane, by_tau + lane);
+        api_rollout_products_put_torques(&s->products, &s->o->cost, &x, lane);
+    }
+}
+
+/* Takes the gradients by the state after step n to those by the state before it. */
 static bool step_back(const sweep *s, size_t n)
 {
     const api_evaluation   *e = s->e;
@@ -270,15 +301,15 @@ static bool step_back(const sweep *s, size_t n)
                                       .may_continue        = api_step_may_continue,
                                       .clock               = &clock};
     gather_torques(s, n);
-    e->kernels->step_gradient(&e->query->scene, e->workspace, &io, 1);
+    if (s->o->products.present)
+        api_rollout_products_step_back(&s->products, n, &io);
+    else
+        e->kernels->step_gradient(&e->query->scene, e->workspace, &io, 1);
     if (s->unsolved[0] == DYN_STEP_STOPPED) return false;
     memcpy(s->by_q, s->before_q, nv * sizeof *s->by_q);
     memcpy(s->by_qd, s->before_qd, nv * sizeof *s->by_qd);
     add_scene_gradients(s);
-    for (size_t lane = 0; lane < W; lane++) {
-        const api_cost_state x = cost_state(s, n, lane);
-        s->cost[lane] += api_rollout_cost_of_torques(&s->o->cost, &x, s->tau + lane, by_tau + lane);
-    }
+    add_torque_costs(s, n, by_tau);
     return true;
 }
 
@@ -289,11 +320,13 @@ static bool sweep_back(const sweep *s)
     memset(s->by_q, 0, nv * sizeof *s->by_q);
     memset(s->by_qd, 0, nv * sizeof *s->by_qd);
     memset(s->cost, 0, W * sizeof *s->cost);
+    api_rollout_products_begin(&s->products);
     for (size_t n = s->steps; n-- > 0;) {
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
         for (size_t lane = 0; lane < W; lane++) {
             const api_cost_state x = cost_state(s, n + 1, lane);
             s->cost[lane] += api_rollout_cost_of_state(&s->o->cost, &x);
+            api_rollout_products_add_cost(&s->products, &s->o->cost, &x, lane);
         }
         if (!step_back(s, n)) return false;
     }
@@ -311,6 +344,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     if (by_q) memcpy(by_q, s.by_q, bytes);
     if (by_qd) memcpy(by_qd, s.by_qd, bytes);
     api_gradient_put_entries(e, selected, s.by_q, block);
+    api_rollout_products_put(&s.products, selected);
     if (cost) memcpy(cost, s.cost, W * sizeof *cost);
     return true;
 }
@@ -325,7 +359,9 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
     double                 each  = api_rollout_gradient.weight * bodies;
     if (o->step.method == DYN_RK4) each *= STAGES_RK4;
     if (o->step.method == DYN_IMPLICIT_EULER) each += NEWTON * (API_STEP_SQUARE_WEIGHT * nv * nv + 2 * nv * nv * nv);
-    return (double)q->rows * (steps * each - api_rollout_gradient.weight * bodies) * q->call->api->calibration.body;
+    const double body = q->call->api->calibration.body;
+    return (double)q->rows * (steps * each - api_rollout_gradient.weight * bodies) * body +
+           api_rollout_products_seconds(q, &o->products, each * body);
 }
 
 const api_operation api_rollout_gradient = {
@@ -335,7 +371,7 @@ const api_operation api_rollout_gradient = {
     .takes      = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
              API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_COST) | API_BIT(API_MULTIPLIERS_Q) |
-             API_BIT(API_MULTIPLIERS_QD),
+             API_BIT(API_MULTIPLIERS_QD) | API_BIT(API_DIRECTIONS),
     .needs_options   = API_BIT(API_STEP) | API_BIT(API_TORQUES),
     .outputs         = {[BY_TORQUES] = {"gradient_torques", true, {API_ROLLOUT_STEPS, API_NV}},
                         [BY_Q]       = {"gradient_q", true, {API_NV}},
@@ -343,7 +379,8 @@ const api_operation api_rollout_gradient = {
                         [COST]       = {"cost", false, {0}},
                         [Q_AFTER]    = {"q_after", false, {API_NQ}},
                         [QD_AFTER]   = {"qd_after", false, {API_NV}},
-                        API_GRADIENT_OUTPUT_ROWS(SHARED)},
+                        API_GRADIENT_OUTPUT_ROWS(SHARED),
+                        API_ROLLOUT_PRODUCT_OUTPUT_ROWS(PRODUCTS)},
     .alone           = true,
     .one_by_one      = true,
     .weight          = 14,

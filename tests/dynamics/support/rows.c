@@ -79,7 +79,7 @@ static void blocks_to_rows(const dyn_kernels *k, size_t rows, port p, const char
 }
 
 #define COUNT(ports) (sizeof(ports) / sizeof(ports)[0])
-#define MAX_PORTS    16
+#define MAX_PORTS    24
 
 #define RUN(name, k, scene, rows, io, ports) RUN_KERNEL((k)->name, k, scene, rows, io, ports)
 
@@ -101,6 +101,15 @@ static void blocks_to_rows(const dyn_kernels *k, size_t rows, port p, const char
     size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv;                                               \
     (void)nq, (void)nv
 
+#define STATE_AND_TAU(type)                                                                                            \
+    IN(type, q, nq), IN(type, qd, nv), IN(type, tau, nv), IN(type, wrenches, 9 * scene->n_wrenches)
+
+/* The inputs of a kernel along directions of q, qd and tau. */
+#define DIRECTIONS(type)                                                                                               \
+    IN(type, direction_q, io.n *nv), IN(type, direction_qd, io.n *nv), IN(type, direction_tau, io.n *nv)
+
+#define PRODUCTS(type) OUT(type, product_q, io.n *nv), OUT(type, product_qd, io.n *nv), OUT(type, product_tau, io.n *nv)
+
 void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_inverse_dynamics io)
 {
     SIZES;
@@ -114,11 +123,8 @@ void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t 
 void rows_forward_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_dynamics io)
 {
     SIZES;
-    const port ports[] = {
-        IN(dyn_forward_dynamics, q, nq),          IN(dyn_forward_dynamics, qd, nv),
-        IN(dyn_forward_dynamics, tau, nv),        IN(dyn_forward_dynamics, wrenches, 9 * scene->n_wrenches),
-        IN(dyn_forward_dynamics, driven_qdd, nv), OUT(dyn_forward_dynamics, qdd, nv),
-        OUT(dyn_forward_dynamics, singular, 1)};
+    const port ports[] = {STATE_AND_TAU(dyn_forward_dynamics), IN(dyn_forward_dynamics, driven_qdd, nv),
+                          OUT(dyn_forward_dynamics, qdd, nv), OUT(dyn_forward_dynamics, singular, 1)};
     RUN(forward_dynamics, k, scene, rows, io, ports);
 }
 
@@ -287,13 +293,11 @@ void rows_forward_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t r
     const size_t n = io.multipliers ? nv * nv : nv * nv * nv, entries = dyn_forward_hessian_work(scene->model);
     double      *work  = calloc(rows * entries, sizeof *work);
     io.n               = nv;
-    const port ports[] = {
-        IN(dyn_forward_hessian, q, nq),           IN(dyn_forward_hessian, qd, nv),
-        IN(dyn_forward_hessian, tau, nv),         IN(dyn_forward_hessian, wrenches, 9 * scene->n_wrenches),
-        IN(dyn_forward_hessian, multipliers, nv), OUT(dyn_forward_hessian, q_q, n),
-        OUT(dyn_forward_hessian, q_qd, n),        OUT(dyn_forward_hessian, qd_qd, n),
-        OUT(dyn_forward_hessian, q_tau, n),       OUT(dyn_forward_hessian, qd_tau, n),
-        OUT(dyn_forward_hessian, work, entries),  OUT(dyn_forward_hessian, singular, 1)};
+    const port ports[] = {STATE_AND_TAU(dyn_forward_hessian),   IN(dyn_forward_hessian, multipliers, nv),
+                          OUT(dyn_forward_hessian, q_q, n),     OUT(dyn_forward_hessian, q_qd, n),
+                          OUT(dyn_forward_hessian, qd_qd, n),   OUT(dyn_forward_hessian, q_tau, n),
+                          OUT(dyn_forward_hessian, qd_tau, n),  OUT(dyn_forward_hessian, work, entries),
+                          OUT(dyn_forward_hessian, singular, 1)};
     assert_non_null(work);
     io.work = work;
     RUN_KERNEL(k->forward_hessian, k, scene, rows, io, ports);
@@ -331,10 +335,7 @@ void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_st
     SIZES;
     size_t     entries = step_work(scene, &io);
     double    *work    = calloc(rows * entries, sizeof *work);
-    const port ports[] = {IN(dyn_step, q, nq),
-                          IN(dyn_step, qd, nv),
-                          IN(dyn_step, tau, nv),
-                          IN(dyn_step, wrenches, 9 * scene->n_wrenches),
+    const port ports[] = {STATE_AND_TAU(dyn_step),
                           IN(dyn_step, stops, io.n_stopping),
                           OUT(dyn_step, q_after, nq),
                           OUT(dyn_step, qd_after, nv),
@@ -442,17 +443,10 @@ void rows_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dy
 void rows_forward_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_gradient io)
 {
     SIZES;
-    const port ports[] = {IN(dyn_forward_gradient, q, nq),
-                          IN(dyn_forward_gradient, qd, nv),
-                          IN(dyn_forward_gradient, tau, nv),
-                          IN(dyn_forward_gradient, wrenches, 9 * scene->n_wrenches),
-                          IN(dyn_forward_gradient, multipliers, nv),
-                          OUT(dyn_forward_gradient, qdd, nv),
-                          OUT(dyn_forward_gradient, gradient_q, nv),
-                          OUT(dyn_forward_gradient, gradient_qd, nv),
-                          OUT(dyn_forward_gradient, gradient_tau, nv),
-                          OUT(dyn_forward_gradient, singular, 1),
-                          GRADIENTS_OF_SCENE(dyn_forward_gradient)};
+    const port ports[] = {STATE_AND_TAU(dyn_forward_gradient),        IN(dyn_forward_gradient, multipliers, nv),
+                          OUT(dyn_forward_gradient, qdd, nv),         OUT(dyn_forward_gradient, gradient_q, nv),
+                          OUT(dyn_forward_gradient, gradient_qd, nv), OUT(dyn_forward_gradient, gradient_tau, nv),
+                          OUT(dyn_forward_gradient, singular, 1),     GRADIENTS_OF_SCENE(dyn_forward_gradient)};
     RUN_KERNEL(k->forward_gradient, k, scene, rows, io, ports);
 }
 
@@ -474,15 +468,8 @@ void rows_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows,
 void rows_forward_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_directional io)
 {
     SIZES;
-    const port ports[] = {IN(dyn_forward_directional, q, nq),
-                          IN(dyn_forward_directional, qd, nv),
-                          IN(dyn_forward_directional, tau, nv),
-                          IN(dyn_forward_directional, wrenches, 9 * scene->n_wrenches),
-                          IN(dyn_forward_directional, direction_q, io.n * nv),
-                          IN(dyn_forward_directional, direction_qd, io.n * nv),
-                          IN(dyn_forward_directional, direction_tau, io.n * nv),
-                          OUT(dyn_forward_directional, rates, io.n * nv),
-                          OUT(dyn_forward_directional, qdd, nv),
+    const port ports[] = {STATE_AND_TAU(dyn_forward_directional), DIRECTIONS(dyn_forward_directional),
+                          OUT(dyn_forward_directional, rates, io.n * nv), OUT(dyn_forward_directional, qdd, nv),
                           OUT(dyn_forward_directional, singular, 1)};
     RUN_KERNEL(k->forward_directional, k, scene, rows, io, ports);
 }
@@ -517,17 +504,10 @@ void rows_forward_hessian_product(const dyn_kernels *k, const dyn_scene *scene, 
                                   dyn_forward_hessian_product io)
 {
     SIZES;
-    const port ports[] = {IN(dyn_forward_hessian_product, q, nq),
-                          IN(dyn_forward_hessian_product, qd, nv),
-                          IN(dyn_forward_hessian_product, tau, nv),
-                          IN(dyn_forward_hessian_product, wrenches, 9 * scene->n_wrenches),
+    const port ports[] = {STATE_AND_TAU(dyn_forward_hessian_product),
                           IN(dyn_forward_hessian_product, multipliers, nv),
-                          IN(dyn_forward_hessian_product, direction_q, io.n * nv),
-                          IN(dyn_forward_hessian_product, direction_qd, io.n * nv),
-                          IN(dyn_forward_hessian_product, direction_tau, io.n * nv),
-                          OUT(dyn_forward_hessian_product, product_q, io.n * nv),
-                          OUT(dyn_forward_hessian_product, product_qd, io.n * nv),
-                          OUT(dyn_forward_hessian_product, product_tau, io.n * nv),
+                          DIRECTIONS(dyn_forward_hessian_product),
+                          PRODUCTS(dyn_forward_hessian_product),
                           OUT(dyn_forward_hessian_product, rates, io.n * nv),
                           OUT(dyn_forward_hessian_product, qdd, nv),
                           OUT(dyn_forward_hessian_product, singular, 1)};
@@ -539,21 +519,57 @@ void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t row
     SIZES;
     const size_t entries = dyn_step_gradient_work(scene, io.method);
     double      *work    = calloc(rows * entries, sizeof *work);
-    const port   ports[] = {IN(dyn_step_gradient, q, nq),
-                            IN(dyn_step_gradient, qd, nv),
-                            IN(dyn_step_gradient, tau, nv),
-                            IN(dyn_step_gradient, wrenches, 9 * scene->n_wrenches),
-                            IN(dyn_step_gradient, multipliers_q, nv),
-                            IN(dyn_step_gradient, multipliers_qd, nv),
-                            OUT(dyn_step_gradient, gradient_q, nv),
-                            OUT(dyn_step_gradient, gradient_qd, nv),
-                            OUT(dyn_step_gradient, gradient_tau, nv),
-                            OUT(dyn_step_gradient, work, entries),
-                            OUT(dyn_step_gradient, singular, 1),
-                            OUT(dyn_step_gradient, unsolved, 1),
-                            GRADIENTS_OF_SCENE(dyn_step_gradient)};
+    const port   ports[] = {STATE_AND_TAU(dyn_step_gradient),          IN(dyn_step_gradient, multipliers_q, nv),
+                            IN(dyn_step_gradient, multipliers_qd, nv), OUT(dyn_step_gradient, gradient_q, nv),
+                            OUT(dyn_step_gradient, gradient_qd, nv),   OUT(dyn_step_gradient, gradient_tau, nv),
+                            OUT(dyn_step_gradient, work, entries),     OUT(dyn_step_gradient, singular, 1),
+                            OUT(dyn_step_gradient, unsolved, 1),       GRADIENTS_OF_SCENE(dyn_step_gradient)};
     assert_non_null(work);
     io.work = work;
     RUN_KERNEL(k->step_gradient, k, scene, rows, io, ports);
     free(work);
+}
+
+void rows_step_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_directional io)
+{
+    SIZES;
+    const size_t entries = dyn_step_gradient_work(scene, io.method) + dyn_step_tangent_work(scene, io.method);
+    double      *work    = calloc(rows * entries, sizeof *work);
+    const port   ports[] = {STATE_AND_TAU(dyn_step_directional),           DIRECTIONS(dyn_step_directional),
+                            OUT(dyn_step_directional, rates_q, io.n * nv), OUT(dyn_step_directional, rates_qd, io.n * nv),
+                            OUT(dyn_step_directional, work, entries),      OUT(dyn_step_directional, singular, 1)};
+    assert_non_null(work);
+    io.work = work;
+    RUN_KERNEL(k->step_directional, k, scene, rows, io, ports);
+    free(work);
+}
+
+void rows_step_hessian_product(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_hessian_product io)
+{
+    SIZES;
+    const size_t entries = dyn_step_gradient_work(scene, io.gradient.method),
+                 more    = dyn_step_tangent_work(scene, io.gradient.method);
+    double    *work = calloc(rows * entries, sizeof *work), *tangent = calloc(rows * more, sizeof *tangent);
+    const port ports[] = {IN(dyn_step_hessian_product, gradient.q, nq),
+                          IN(dyn_step_hessian_product, gradient.qd, nv),
+                          IN(dyn_step_hessian_product, gradient.tau, nv),
+                          IN(dyn_step_hessian_product, gradient.wrenches, 9 * scene->n_wrenches),
+                          IN(dyn_step_hessian_product, gradient.multipliers_q, nv),
+                          IN(dyn_step_hessian_product, gradient.multipliers_qd, nv),
+                          OUT(dyn_step_hessian_product, gradient.gradient_q, nv),
+                          OUT(dyn_step_hessian_product, gradient.gradient_qd, nv),
+                          OUT(dyn_step_hessian_product, gradient.gradient_tau, nv),
+                          OUT(dyn_step_hessian_product, gradient.work, entries),
+                          OUT(dyn_step_hessian_product, gradient.singular, 1),
+                          OUT(dyn_step_hessian_product, gradient.unsolved, 1),
+                          DIRECTIONS(dyn_step_hessian_product),
+                          IN(dyn_step_hessian_product, multiplier_rates_q, io.n * nv),
+                          IN(dyn_step_hessian_product, multiplier_rates_qd, io.n * nv),
+                          PRODUCTS(dyn_step_hessian_product),
+                          OUT(dyn_step_hessian_product, work, more)};
+    assert_true(work && tangent);
+    io.gradient.work = work;
+    io.work          = tangent;
+    RUN_KERNEL(k->step_hessian_product, k, scene, rows, io, ports);
+    free(work), free(tangent);
 }

@@ -50,3 +50,5 @@ void   rows_forward_hessian_product(const dyn_kernels *k, const dyn_scene *scene
                                     dyn_forward_hessian_product io);
 /* Calls the kernel, with an io.work that the function allocates. */
 void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_gradient io);
+void rows_step_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_directional io);
+void rows_step_hessian_product(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_hessian_product io);

@@ -23,7 +23,8 @@ def recursion(A, B, Q, R, by_x, by_u, damping, driven):
     for n in reversed(range(len(A))):
         V_x, V_xx, b = V_x + by_x[n], V_xx + Q[n], B[n][:, driven]
         Q_x, Q_u = A[n].T @ V_x, by_u[n][driven] + b.T @ V_x
-        Q_xx, Q_ux, Q_uu = A[n].T @ V_xx @ A[n], b.T @ V_xx @ A[n], np.diag(R[driven]) + b.T @ V_xx @ b
+        of_torques = np.diag(R[driven]) if R.ndim == 1 else R[np.ix_(driven, driven)]
+        Q_xx, Q_ux, Q_uu = A[n].T @ V_xx @ A[n], b.T @ V_xx @ A[n], of_torques + b.T @ V_xx @ b
         inverse = np.linalg.inv(Q_uu + damping * np.eye(len(driven)))
         K, k = np.zeros((nv, nx)), np.zeros(nv)
         K[driven], k[driven] = -inverse @ Q_ux, -inverse @ Q_u
@@ -65,6 +66,59 @@ class RolloutGains(ServerCase):
                 self.assertNear(got[name], value, 1e-10, model, name)
             self.assertNear(got["costs"], 0.5 * ((weights * away**2).sum(1) + (by_u * (tau - r["tau_reference"])).sum(1)), 1e-14)
             self.assertEqual(set(got["damping"]), {0.07})
+
+    def test_matrices_of_weights_beside_weights_of_coordinates(self):
+        """Q of the state with products of q and qd, R of the torques; on the tangent space of a floating base JᵀQJ."""
+        choose, steps = np.random.default_rng(11), 4
+        for model, integrator in (("two_link", "rk4"), ("panda", "semi_implicit_euler"), ("solo12", "rk4")):
+            about, request = self.request(model, choose, steps, integrator=integrator, damping=0.03)
+            nv = about["nv"]
+            square = lambda n: (lambda x: x @ x.T / n)(choose.normal(size=(n, n)))
+            Q, Q_end, R, w = square(2 * nv), square(2 * nv), square(nv) + 0.1 * np.eye(nv), choose.uniform(0.1, 3, (2, nv))
+            reference = np.array(start(about, choose, steps))
+            request["cost"] = {"state_weights": Q.tolist(), "final_state_weights": Q_end.tolist(), "tau_weights": R.tolist(),
+                               "qd": w[0].tolist(), "tau": w[1].tolist(), "q_reference": reference.tolist()}
+            got = {n: np.array(x) for n, x in self.ask(model, "rollout", request).items()}
+            dx = [x - r for r, x in zip(reference, got["q_after"])] if model != "solo12" else [change(*pair) for pair in zip(reference, got["q_after"])]
+            J = [np.eye(2 * nv) for _ in range(steps)]
+            for x, j in zip(dx, J):
+                if model == "solo12":
+                    j[:nv, :nv] = derivative(x)
+            dx = [np.concatenate([x, v]) for x, v in zip(dx, got["qd_after"])]
+            of_node = [Q + (n == steps - 1) * Q_end + np.diag(np.r_[np.zeros(nv), w[0]]) for n in range(steps)]
+            tau, both = np.array(request["torques"]), R + np.diag(w[1])
+            expected = recursion(got["state_matrix"], got["input_matrix"], [j.T @ x @ j for j, x in zip(J, of_node)], both,
+                                 [j.T @ x @ d for j, x, d in zip(J, of_node, dx)], tau @ both, 0.03, list(range(nv)))
+            for name, value in zip(("gains", "feed_forward", "value_gradient", "value_hessian", "expected_changes"), expected):
+                self.assertNear(got[name], value, 1e-9, model, name)
+            self.assertNear(got["costs"], [0.5 * (d @ x @ d + u @ both @ u) for d, x, u in zip(dx, of_node, tau)], 1e-13, model)
+
+    def test_diagonal_matrices_are_weights(self):
+        choose, steps = np.random.default_rng(12), 3
+        _, request = self.request("panda", choose, steps)
+        w = choose.uniform(0.1, 2, (3, 7))
+        request["outputs"] = ["gains", "feed_forward", "costs"]
+        plain = self.ask("panda", "rollout", {**request, "cost": {"q": w[0].tolist(), "qd": w[1].tolist(), "tau": w[2].tolist()}})
+        other = self.ask("panda", "rollout", {**request, "cost": {"state_weights": np.diag(w[:2].ravel()).tolist(), "tau_weights": np.diag(w[2]).tolist()}})
+        for name, value in plain.items():
+            self.assertNear(other[name], value, 1e-14, name)
+
+    def test_refusals_of_matrices(self):
+        choose = np.random.default_rng(13)
+        _, request = self.request("two_link", choose, 2)
+        refuse = lambda cost, pointer, code: self.assertEqual(self.assertProblem(self.client.post("/v1/models/two_link/rollout", {**request, "cost": cost}), 422, pointer)["code"], code)
+        refuse({"state_weights": np.eye(2).tolist()}, "/cost/state_weights/0", "wrong-shape")
+        refuse({"state_weights": np.eye(4)[:3].tolist()}, "/cost/state_weights", "wrong-shape")
+        refuse({"tau_weights": [[1, 0.1], [0, 1]]}, "/cost/tau_weights", "bad-value")
+        refuse({"tau_weights": [1, 2]}, "/cost/tau_weights/0", "wrong-type")
+        refuse({"tau_weights": [[1, 0], [0, 1]], "q_reference": [[1, 0]]}, "/cost/q_reference", "unknown-field")
+        about, floating = self.request("solo12", choose, 2)
+        matrix = np.zeros((36, 36))
+        matrix[3, 3] = 1
+        for name in ("state_weights", "final_state_weights"):
+            problem = self.assertProblem(self.client.post("/v1/models/solo12/rollout", {**floating, "cost": {name: matrix.tolist(), "q_reference": [[0] * 18]}}), 422, "/cost/q_reference")
+            self.assertEqual(problem["code"], "wrong-shape")
+            self.ask("solo12", "rollout", {**floating, "cost": {name: matrix.tolist(), "tau": 1, "q_reference": [floating["q"]]}})
 
     def test_gains_of_a_pendulum_at_rest_are_stationary(self):
         """Far from the end the gains at an equilibrium solve the discrete algebraic Riccati equation."""

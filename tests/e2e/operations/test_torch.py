@@ -1,4 +1,5 @@
-"""Tests torqued.torch: PyTorch's gradcheck and gradgradcheck of inverse and forward dynamics, gradients through both, and refusals."""
+"""Tests torqued.torch: PyTorch's gradcheck and gradgradcheck of inverse dynamics, forward dynamics and rollouts, gradients through
+them, and refusals."""
 import importlib.util
 
 import tap
@@ -18,8 +19,8 @@ class Torch(ServerCase):
         if not HERE:
             self.skipTest("no torch here")
         import torch
-        from torqued.torch import forward_dynamics, inverse_dynamics
-        self.torch, self.inverse, self.forward = torch, inverse_dynamics, forward_dynamics
+        from torqued.torch import forward_dynamics, inverse_dynamics, rollout
+        self.torch, self.inverse, self.forward, self.rollout = torch, inverse_dynamics, forward_dynamics, rollout
         torch.manual_seed(1)
         self.client_ = torqued.Client(f"http://127.0.0.1:{self.server.port}")
         self.panda = self.client_.model("panda")
@@ -76,6 +77,29 @@ class Torch(ServerCase):
         self.assertLess(float((qdd.grad - weights).abs().max()), 1e-11)
         self.assertLess(float(q.grad.abs().max()), 1e-10)
         self.assertLess(float(qd.grad.abs().max()), 1e-10)
+
+    def test_rollouts(self):
+        """gradcheck and gradgradcheck of the states of all nodes, and their values."""
+        model = self.client_.model("two_link")
+        draw = lambda *shape: (2 * self.torch.rand(shape, dtype=self.torch.float64) - 1).requires_grad_()
+        for rows, integrator in (((), "rk4"), ((2,), "semi_implicit_euler"), ((), "explicit_euler")):
+            state = [draw(*rows, 2), draw(*rows, 2), draw(*rows, 3, 2)]
+            values = lambda q, qd, torques, i=integrator: self.rollout(model, q, qd, torques, step=0.05, integrator=i)
+            self.assertTrue(self.torch.autograd.gradcheck(values, state, eps=1e-6, atol=1e-6, rtol=1e-5))
+            self.assertTrue(self.torch.autograd.gradgradcheck(values, state, eps=1e-6, atol=1e-5, rtol=1e-4))
+            q, qd, torques = (x.tolist() for x in state)
+            answer = model.rollout(q, qd=qd, torques=torques, step=0.05, integrator=integrator, outputs=["q_after", "qd_after"])
+            for got, expected in zip(values(*state), (answer.q_after, answer.qd_after)):
+                self.assertEqual(got.tolist(), expected.tolist())
+
+    def test_refusals_of_rollouts(self):
+        q, qd, _ = self.state()
+        torques = self.torch.zeros((3, 7), dtype=self.torch.float64)
+        self.assertRaises(ValueError, self.rollout, self.panda, q, qd, torques[0], step=0.01)
+        self.assertRaises(ValueError, self.rollout, self.panda, q, qd, torques[:, :6], step=0.01)
+        self.assertRaises(TypeError, self.rollout, self.panda, q, qd, torques, step=0.01, held=[])
+        with self.assertRaisesRegex(ValueError, "quaternions"):
+            self.rollout(self.client_.model("solo12"), q, qd, torques, step=0.01)
 
     def test_refusals(self):
         q, qd, qdd = self.state()

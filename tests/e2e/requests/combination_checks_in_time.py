@@ -79,6 +79,11 @@ def rollout_gradient(t, case, answer):
         t.less("gradient by the state", abs(got - by_x).max() / max(abs(by_x).max(), 1e-3), 1e-9)
         for name in ("q_after", "qd_after"):
             t.same(name, of(name, answer).tolist(), of(name, nodes)[-1].tolist())
+        e = np.concatenate([m, 2 * m])    # the first of the directions
+        for node in range(NODES):
+            e = of("state_matrix", nodes)[node] @ e + of("input_matrix", nodes)[node] @ (m * (1 + node))
+            got = np.concatenate([of("rates_q", answer)[0][node], of("rates_qd", answer)[0][node]])
+            t.less("rates of the states", abs(got - e).max() / max(abs(e).max(), 1e-3), 1e-9)
 
 
 @check("identify")

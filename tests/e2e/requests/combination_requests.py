@@ -175,8 +175,10 @@ def forward_directional(case):
 def rollout_gradient(case):
     multipliers = np.stack([case.multipliers * (1 + node) for node in range(NODES)], 1)
     return {**state(case, "qd"), "torques": case.field(torques(case)), "step": STEP, "multipliers_q": case.field(multipliers),
-            "multipliers_qd": case.field(-0.5 * multipliers[:, :1]), "outputs": [
-                "gradient_torques", "gradient_q", "gradient_qd", "q_after", "qd_after", *wrench(case, "gradient_wrenches")]}
+            "multipliers_qd": case.field(-0.5 * multipliers[:, :1]),
+            "directions": {**directions(case, "q", "qd"), "torques": case.field(np.stack([multipliers, -0.25 * multipliers], 1))}, "outputs": [
+                "gradient_torques", "gradient_q", "gradient_qd", "q_after", "qd_after", *wrench(case, "gradient_wrenches"),
+                "hessian_products_torques", "hessian_products_q", "hessian_products_qd", "rates_q", "rates_qd"]}
 
 
 @operation("hessian")

@@ -633,6 +633,16 @@ class RolloutGradientAnswer(Answer):
     # nq: derivatives with respect to the entries of q. A quaternion r counts as r/|r|, so its four derivatives are those of the
     # function of r/|r|.
     gradient_q_entries: Array
+    # directions × N × nv: rates of gradient_torques along the directions.
+    hessian_products_torques: Array
+    # directions × nv: rates of gradient_q along the directions, by the initial q.
+    hessian_products_q: Array
+    # directions × nv: rates of gradient_qd along the directions, by the initial qd.
+    hessian_products_qd: Array
+    # directions × N × nv: rates of q after the steps, on the tangent space.
+    rates_q: Array
+    # directions × N × nv: rates of qd after the steps.
+    rates_qd: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

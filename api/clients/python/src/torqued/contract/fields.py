@@ -18,8 +18,8 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready", "ProblemMeaning", "Payload",
            "InertiaGiven", "PayloadInertia", "Wrench", "Platform", "HeldContact", "HeldContactRolling", "UnitWarning", "Full",
            "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Directions", "ForwardDirections", "Phase",
-           "RolloutCost", "Feedback", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters",
-           "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit",
+           "RolloutCost", "Feedback", "RolloutDirections", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter",
+           "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit",
            "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime",
            "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ContactPoint",
            "ContactPointPlane", "ContactEvent", "ExceededLimit", "Plane", "InverseKinematicsTasksItem",
@@ -654,6 +654,12 @@ class RolloutCost(TypedDict, total=False):
     final_q: npt.ArrayLike
     # Further weights of qd after the last step.
     final_qd: npt.ArrayLike
+    # 2 nv × 2 nv, symmetric, or rows × these: weights of products of differences of q, then qd, after each step.
+    state_weights: npt.ArrayLike
+    # nv × nv, symmetric, or rows × these: weights of products of torques of all nodes.
+    tau_weights: npt.ArrayLike
+    # As state_weights, further weights after the last step.
+    final_state_weights: npt.ArrayLike
     # As the others; of models with quaternions also with nq numbers in place of nv, as q, which weights of quaternions need.
     q_reference: npt.ArrayLike
     # N × nv or 1 × nv, or rows × these. Entries without a weight have no effect.
@@ -668,6 +674,17 @@ class Feedback(TypedDict):
     # N × nq, or rows × these: reference positions before the steps.
     q: npt.ArrayLike
     # N × nv, or rows × these: reference velocities before the steps.
+    qd: npt.ArrayLike
+
+
+class RolloutDirections(TypedDict, total=False):
+    """The same number of directions in each part; a part that is missing is zero."""
+
+    # directions × N × nv, or rows × these: directions of the torques.
+    torques: npt.ArrayLike
+    # directions × nv, or rows × these: directions of the initial q.
+    q: npt.ArrayLike
+    # directions × nv, or rows × these: directions of the initial qd.
     qd: npt.ArrayLike
 
 

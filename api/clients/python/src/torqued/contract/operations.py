@@ -1525,15 +1525,16 @@ class Operations:
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
             cost: Optional[RolloutCost] = None, multipliers_q: Optional[npt.ArrayLike] = None,
-            multipliers_qd: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            multipliers_qd: Optional[npt.ArrayLike] = None, directions: Optional[RolloutDirections] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['gradient_torques', 'gradient_q', 'gradient_qd', 'cost', 'q_after', 'qd_after',
             'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity',
-            'gradient_q_entries']]] = None,
+            'gradient_q_entries', 'hessian_products_torques', 'hessian_products_q', 'hessian_products_qd', 'rates_q',
+            'rates_qd']]] = None,
             timeout: Optional[float] = None,
     ) -> RolloutGradientAnswer:
         """The gradient of a cost of many steps of integration.
@@ -1550,9 +1551,21 @@ class Operations:
         step, or a single row for all; without one they are zero. The cost is a plain sum: multiply the weights by the step for
         an integral. For a floating base, floating and spherical joints q - q_reference is the difference on the tangent space:
         R_refᵀ(p - p_ref) and the rotation vector of R_refᵀ R. Their references have nq numbers, as `q`; without one the
-        reference is the origin. Multipliers and cost may be given together. Wrenches are constant in each row. N is at most the
-        limit of rows of a request. A problem of a step names its node, counted from 0. Models with loops are the 422
-        not-for-loops; held frames, phases and friction_at_rest are not taken here.
+        reference is the origin. Matrices of weights add to these sums: `state_weights` Q, 2 nv × 2 nv, has ½ dxᵀ Q dx with dx
+        of the differences of q, then of qd, after each step; `final_state_weights` has such a term of the last state, and
+        `tau_weights` R, nv × nv, ½ duᵀ R du with the differences du of tau. They have the same references, must be symmetric,
+        and count beside the weights of coordinates. Multipliers and cost may be given together. With `directions` of `torques`,
+        `q` and `qd`, the answer has Hessian-vector products of the scalar: `hessian_products_torques`, `hessian_products_q` and
+        `hessian_products_qd` are the exact rates of the three gradients along each direction, by a tangent sweep forward and an
+        adjoint sweep back, without matrices: O(N nv) a direction. `rates_q` and `rates_qd` are the rates of the states after
+        the steps. A direction of q is along p += R e_v, R ← R exp(e_w), and gradients by q are along these axes, which turn
+        with the body: derivatives along two axes of one joint with a quaternion do not commute, and the products by q are the
+        rates of the gradient g. There ⟨a, H b⟩ - ⟨b, H a⟩ = ⟨g, [b, a]⟩ with the bracket of the twists of each joint at the
+        start; otherwise, and by torques and qd, the products are symmetric. Multipliers λ are constant along their axes, which
+        turn: those of joints with a quaternion subtract ⟨λ, [b₊, a₊]⟩ with the rates of their state. The derivative of the sign
+        of sharp Coulomb friction is 0. Directions are for the explicit and semi-implicit Euler integrators and RK4. Wrenches
+        are constant in each row. N is at most the limit of rows of a request. A problem of a step names its node, counted from
+        0. Models with loops are the 422 not-for-loops; held frames, phases and friction_at_rest are not taken here.
 
         q: Positions, nq entries: rad or m.
         torques: N × nv, or rows × N × nv: joint efforts of the nodes, N m or N.
@@ -1562,6 +1575,7 @@ class Operations:
         cost
         multipliers_q: N × nv or 1 × nv, or rows × these: multipliers of changes of q after each step, or after the last.
         multipliers_qd: As multipliers_q, of qd.
+        directions: The same number of directions in each part; a part that is missing is zero.
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
@@ -1599,13 +1613,14 @@ class Operations:
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
         arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
         empty.
-        outputs: With a cost, `cost` is among the default outputs.
+        outputs: With a cost, `cost` is among the default outputs; with directions the three products are.
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("rollout-gradient", RolloutGradientAnswer, {"q": q, "torques": torques, "step": step, "qd": qd,
-            "integrator": integrator, "cost": cost, "multipliers_q": multipliers_q, "multipliers_qd": multipliers_qd, "gravity":
-            gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints,
-            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            "integrator": integrator, "cost": cost, "multipliers_q": multipliers_q, "multipliers_qd": multipliers_qd,
+            "directions": directions, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches,
+            "friction": friction, "joints": joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs":
+            outputs}, timeout)
 
     def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,

@@ -1,5 +1,6 @@
-"""Differentiable dynamics for PyTorch: inverse and forward dynamics as functions of tensors, whose backward asks the server for
-one gradient (the operations gradient and forward-gradient), and whose second backward asks for one Hessian-vector product.
+"""Differentiable dynamics for PyTorch: inverse dynamics, forward dynamics and rollouts as functions of tensors, whose backward asks the
+server for one gradient (the operations gradient, forward-gradient and rollout-gradient), and whose second backward asks for one
+Hessian-vector product.
 
     from torqued.torch import inverse_dynamics
     tau = inverse_dynamics(model, q, qd, qdd)
@@ -13,31 +14,34 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
 from ..client import Model
 from .entries import Layout
+from .rollouts import rollout
+from .tensors import arrays, checked, save, tensor
+
+__all__ = ["forward_dynamics", "inverse_dynamics", "rollout"]
 
 
 def inverse_dynamics(model: Model, q: torch.Tensor, qd: torch.Tensor, qdd: torch.Tensor, **fields: Any) -> torch.Tensor:
     """tau of the motion. `fields` are further fields of the request that are no tensors: gravity, payload, wrenches, friction."""
-    return _InverseDynamics.apply(model, fields, *_checked(model, q=q, qd=qd, qdd=qdd))     # type: ignore[no-any-return]
+    return _InverseDynamics.apply(model, fields, *checked(model, q=q, qd=qd, qdd=qdd))     # type: ignore[no-any-return]
 
 
 def forward_dynamics(model: Model, q: torch.Tensor, qd: torch.Tensor, tau: torch.Tensor, **fields: Any) -> torch.Tensor:
     """qdd under the efforts tau. `fields` as of inverse_dynamics."""
-    return _ForwardDynamics.apply(model, fields, *_checked(model, q=q, qd=qd, tau=tau))     # type: ignore[no-any-return]
+    return _ForwardDynamics.apply(model, fields, *checked(model, q=q, qd=qd, tau=tau))     # type: ignore[no-any-return]
 
 
 class _InverseDynamics(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, model: Model, fields: dict[str, Any],     # type: ignore[override]
                 *state: torch.Tensor) -> torch.Tensor:
-        _save(context, model, fields, state)
-        q, qd, qdd = _arrays(state)
-        return _tensor(model.inverse_dynamics(q, qd=qd, qdd=qdd, normalise=True, **fields).tau)
+        save(context, model, fields, state)
+        q, qd, qdd = arrays(state)
+        return tensor(model.inverse_dynamics(q, qd=qd, qdd=qdd, normalise=True, **fields).tau)
 
     @staticmethod
     def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
@@ -48,9 +52,9 @@ class _ForwardDynamics(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, model: Model, fields: dict[str, Any],     # type: ignore[override]
                 *state: torch.Tensor) -> torch.Tensor:
-        _save(context, model, fields, state)
-        q, qd, tau = _arrays(state)
-        return _tensor(model.forward_dynamics(q, qd=qd, tau=tau, normalise=True, **fields).qdd)
+        save(context, model, fields, state)
+        q, qd, tau = arrays(state)
+        return tensor(model.forward_dynamics(q, qd=qd, tau=tau, normalise=True, **fields).qdd)
 
     @staticmethod
     def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
@@ -63,53 +67,26 @@ class _Gradient(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, model: Model, fields: dict[str, Any], third: str,     # type: ignore[override]
                 *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        _save(context, model, fields, tensors)
+        save(context, model, fields, tensors)
         context.third = third
         by = _ask(context, tensors, {})
         q = tensors[0].detach().numpy()
-        return (_tensor(Layout(model).entries(q, by.gradient_q)), _tensor(by.gradient_qd), _tensor(by[f"gradient_{third}"]))
+        return (tensor(Layout(model).entries(q, by.gradient_q)), tensor(by.gradient_qd), tensor(by[f"gradient_{third}"]))
 
     @staticmethod
     @once_differentiable
     def backward(context: Any, *along: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
         layout, q, third = Layout(context.model), context.saved_tensors[0].detach().numpy(), context.third
-        by_q, by_qd, by_third = _arrays(along)
+        by_q, by_qd, by_third = arrays(along)
         directions = {"q": layout.tangent(q, by_q), "qd": by_qd, third: by_third}
         products = [f"hessian_products_{name}" for name in directions]
         by = _ask(context, context.saved_tensors, {"directions": {name: x[..., None, :] for name, x in directions.items()},
                                                    "outputs": ["gradient_q", *products, "rates"]})
         first, *others = [by[name][..., 0, :] for name in (*products, "rates")]
-        return (None, None, None, _tensor(layout.second(q, by_q, by.gradient_q, first)), *map(_tensor, others))
+        return (None, None, None, tensor(layout.second(q, by_q, by.gradient_q, first)), *map(tensor, others))
 
 
 def _ask(context: Any, tensors: tuple[torch.Tensor, ...], more: dict[str, Any]) -> Any:
-    q, qd, x, multipliers = _arrays(tensors)
+    q, qd, x, multipliers = arrays(tensors)
     ask = context.model.gradient if context.third == "qdd" else context.model.forward_gradient
     return ask(q, qd=qd, multipliers=multipliers, normalise=True, **{context.third: x}, **context.fields, **more)
-
-
-def _save(context: Any, model: Model, fields: dict[str, Any], tensors: tuple[torch.Tensor, ...]) -> None:
-    context.model, context.fields = model, fields
-    context.save_for_backward(*tensors)
-
-
-def _arrays(tensors: tuple[torch.Tensor, ...]) -> list[Any]:
-    """The numbers of the tensors, which NumPy shares unless they are not contiguous."""
-    return [tensor.detach().contiguous().numpy() for tensor in tensors]
-
-
-def _tensor(array: Any) -> torch.Tensor:
-    """A tensor of its own memory: the arrays of an answer are views that share it."""
-    return torch.from_numpy(np.array(array))
-
-
-def _checked(model: Model, **tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    positions, velocities = len(model.position_names), len(model.velocity_names)
-    rows = tensors["q"].shape[:-1]
-    for name, tensor in tensors.items():
-        entries = positions if name == "q" else velocities
-        if tensor.dtype != torch.float64 or tensor.device.type != "cpu":
-            raise TypeError(f"{name} is of {tensor.dtype} on {tensor.device}; expected torch.float64 on the CPU")
-        if tensor.dim() not in (1, 2) or tensor.shape != (*rows, entries):
-            raise ValueError(f"{name} has the shape {tuple(tensor.shape)}; expected ({entries},) or (rows, {entries}), with the rows of q")
-    return tuple(tensors.values())
