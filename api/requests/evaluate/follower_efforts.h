@@ -1,13 +1,12 @@
 /* follower_efforts.h - computes the efforts of mimic joints at their own axes (api/robots/model/limits.h), and the
  * derivatives of these efforts.
  *
- * In the uncoupled tree each of these joints, k, has a coordinate z_k of its own, at which its position is multiplier
- * z_k
- * + offset. The motion of the model is z_k = q_leader, with all derivatives. By the principle of virtual work the
- * joint's effort t_k and the entry of z_k in the inverse dynamics of the uncoupled tree are related by
+ * The uncoupled tree has a coordinate z_k of its own for each of these joints, k, whose position is
+ * multiplier z_k + offset. In the motion of the model, z_k = q_leader, with all derivatives. By the principle of
+ * virtual work, the joint's effort t_k follows from tau_z, the entry of z_k in the inverse dynamics of that tree:
  *
- *     t_k = tau_z / multiplier,    dt_k/dq_leader = (dtau_z/dq_leader + sum of dtau_z/dz of its followers) /
- * multiplier.
+ *     t_k           = tau_z / multiplier
+ *     dt_k/dq_leader = (dtau_z/dq_leader + sum of dtau_z/dz of its followers) / multiplier
  *
  * In models with loops the wrenches of the loops act on the tree, and change with its state. */
 #pragma once

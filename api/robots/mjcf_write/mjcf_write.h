@@ -56,10 +56,10 @@ typedef struct api_mjcf_chain {
 void api_mjcf_put_pose(api_xml_writer *w, xmlNode *element, const dyn_pose *X);
 
 bool api_mjcf_has_inertia(const dyn_inertia *inertia);
+/* True if one of the shapes is a solid. */
+bool api_mjcf_is_shaped(const api_document_visuals *visuals);
 /* Writes the shapes of a link as geoms without mass and contacts, in MuJoCo's group for visuals. Meshes are left out:
  * MuJoCo takes them only with their files. */
-/* True if one of them is a solid. */
-bool api_mjcf_is_shaped(const api_document_visuals *visuals);
 void api_mjcf_put_visuals(api_xml_writer *w, xmlNode *body, const api_document_visuals *visuals);
 /* Writes <inertial>, by the principal moments: MuJoCo computes them from a full tensor to 1e-8 only. A body without
  * mass has none, unless it is `shaped`: MuJoCo would take its mass from its geoms, which have none. */
