@@ -122,9 +122,9 @@ void dyn_contact_put_wrenches(const dyn_contact_block *b, size_t lane, double *w
 /* --- one lane ----------------------------------------------------------------------------------------------------- */
 
 /* Finds the task-space inertia Lambda and the dynamically consistent inverse Jbar of J in one lane by LAPACK, with the
- * singular values and vectors of L^-1 J^T, in b->task: the friction of joints at rest (friction_rows.h) needs the
- * vectors. `driven` as of dyn_contact_set_driven. Returns false if numbers are not finite or M is not positive
- * definite, and after the deadline. */
+ * singular values and vectors of L^-1 J^T, in b->task: the friction of joints at rest
+ * (dynamics/joint_stiction/friction_rows.h) needs the vectors. `driven` as of dyn_contact_set_driven. Returns false if
+ * numbers are not finite or M is not positive definite, and after the deadline. */
 bool dyn_contact_solve(dyn_contact_block *b, const bool *driven, size_t lane);
 
 /* Adds J x of one lane to `to` (k entries): to[a] += sum_v J_av x_v. If x is NULL, `to` does not change. */

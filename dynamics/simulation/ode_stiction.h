@@ -19,9 +19,10 @@
  *
  * With a tolerance, ARKODE locates the instants at which q' reaches zero and `needed` a limit. With fixed steps a joint
  * whose q' changes sign in a step stops at its end. Which joints at rest stick is one problem for all of them
- * (dynamics/contact/friction_problem.h, stiction_events.h). This file applies the friction once that is decided. */
+ * (dynamics/joint_stiction/stiction_solver.h, stiction_events.h). This file applies the friction once that is decided.
+ */
 #pragma once
-#include "dynamics/contact/friction_rows.h"
+#include "dynamics/joint_stiction/friction_rows.h"
 #include "robot_ode.h"
 
 /* The state of one coordinate that can stick. */

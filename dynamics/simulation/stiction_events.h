@@ -10,7 +10,7 @@ void dyn_stiction_events_set_sides(dyn_robot_ode *ode);
 void dyn_stiction_events_restart(dyn_robot_ode *ode, double t);
 
 /* Sets the wrenches on held frames of the last evaluation, at ode->state.y, to those beside the friction that is
- * decided: where both share the load, friction of least size (dynamics/contact/friction_problem.h). */
+ * decided: where both share the load, friction of least size (dynamics/joint_stiction/stiction_solver.h). */
 void dyn_stiction_events_share_load(dyn_robot_ode *ode);
 
 /* Writes the dyn_ode_stiction_count event functions at y (in lanes, one simulation) to `margins`. A joint starts or

@@ -1,5 +1,5 @@
-/* stiction_problem.h - sets up and solves the friction problem (dynamics/contact/friction_problem.h) of the joints
- * of a simulation at rest, at its last evaluation. */
+/* stiction_problem.h - sets up and solves the friction problem (dynamics/joint_stiction/stiction_solver.h) of the
+ * joints of a simulation at rest, at its last evaluation. */
 #pragma once
 #include "ode_stiction.h"
 

@@ -1,7 +1,7 @@
 /* test_load_friction.c - checks efforts of friction that grows with the load against the equation of load_friction.h,
  * evaluated with models without load coefficients; forward dynamics against inverse dynamics; equal bits; refusals. The
  * problem of joints at rest is compared with a closed form. */
-#include "dynamics/contact/friction_rows.h"
+#include "dynamics/joint_stiction/friction_rows.h"
 #include "tests/dynamics/support/check.h"
 #include "tests/dynamics/support/rows.h"
 #include "tests/dynamics/support/trial.h"

@@ -2,7 +2,7 @@
 #include "static_friction.h"
 #include "dynamics/loops/loop_kernels.h"
 #include "api/requests/fields/fields.h"
-#include "dynamics/contact/friction_at_rest.h"
+#include "dynamics/joint_stiction/friction_at_rest.h"
 #include <string.h>
 
 struct api_static_friction {

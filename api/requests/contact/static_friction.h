@@ -1,10 +1,11 @@
 /* static_friction.h - applies the option "friction_at_rest": "stick" of forward-dynamics: joints at rest stay at rest
- * if static friction (friction_problem.h) can hold them, and the motors of coupled transmissions likewise. */
+ * if static friction (dynamics/joint_stiction/stiction_solver.h) can hold them, and the motors of coupled transmissions
+ * likewise. */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/fields/operation.h"
 #include "dynamics/contact/contact.h"
-#include "dynamics/contact/stiction.h"
+#include "dynamics/joint_stiction/stiction.h"
 
 /* The cost of a friction problem of n rows, as a weight of api_operation for n^3: some factorizations. */
 #define API_FRICTION_CUBE_WEIGHT 2

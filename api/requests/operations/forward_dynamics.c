@@ -8,7 +8,7 @@
 #include "api/service/http/call.h"
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/held/held_fields.h"
-#include "dynamics/contact/friction_problem.h"
+#include "dynamics/joint_stiction/stiction_solver.h"
 #include "api/requests/contact/static_friction.h"
 #include <math.h>
 #include <string.h>

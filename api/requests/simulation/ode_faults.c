@@ -3,7 +3,7 @@
 #include "contact_events.h"
 #include "dynamics/rigid_contact/rigid_events.h"
 #include "api/base/memory/shortage.h"
-#include "dynamics/contact/stiction.h"
+#include "dynamics/joint_stiction/stiction.h"
 #include "api/robots/model/model_loops.h"
 #include <math.h>
 #include <stdio.h>

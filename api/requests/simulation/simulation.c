@@ -1,6 +1,6 @@
 /* simulation.c - reads a request for simulations (simulation.h). */
 #include "simulation.h"
-#include "dynamics/contact/stiction.h"
+#include "dynamics/joint_stiction/stiction.h"
 #include "dynamics/simulation/ode_input.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/codec/number.h"

@@ -2,7 +2,7 @@
 #include "step.h"
 #include "api/requests/operations/operation_list.h"
 #include "api/robots/model/model_loops.h"
-#include "dynamics/contact/friction_problem.h"
+#include "dynamics/joint_stiction/stiction_solver.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/service/http/call.h"

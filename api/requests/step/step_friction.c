@@ -1,6 +1,6 @@
 /* step_friction.c - stops joints within a step of integration by sharp Coulomb friction (step_friction.h). */
 #include "step_friction.h"
-#include "dynamics/contact/friction_rows.h"
+#include "dynamics/joint_stiction/friction_rows.h"
 #include <math.h>
 #include <string.h>
 

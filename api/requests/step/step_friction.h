@@ -2,7 +2,7 @@
  * "friction_at_rest": "stick" of step and rollout.
  *
  * With v the velocities after the step without the sharp friction of joints, and B = dv/dtau, friction f gives v - B f.
- * It stops a joint, or opposes its motion after the step: the complementarity problem of friction_problem.h with
+ * It stops a joint, or opposes its motion after the step: the complementarity problem of stiction_solver.h with
  * velocities in place of accelerations (Stewart & Trinkle 1996). Stribeck's curve gives the limits of f at the rates
  * before the step: the breakaway friction of joints at rest. Then v and its derivatives are those of the step with f,
  * in which the joints that stop have no velocity. */

@@ -1,4 +1,4 @@
-/* friction_at_rest.h - finds the sharp friction (friction_problem.h) that holds joints and motors at rest, for a block
+/* friction_at_rest.h - finds the sharp friction (stiction_solver.h) that holds joints and motors at rest, for a block
  * of states in lanes:
  *
  *     dyn_friction_at_rest_begin(&b, scratch);

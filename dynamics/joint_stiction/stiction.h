@@ -1,5 +1,5 @@
 /* stiction.h - lists the joints and motors that sharp Coulomb friction can hold at rest, with the limits of that
- * friction. friction_problem.h finds which of them it holds.
+ * friction. stiction_solver.h finds which of them it holds.
  *
  * The rate of a joint or motor is a combination of the velocities of the tree: that of its coordinate, or for a motor
  * of a coupled transmission those of several joints. In a model with loops a row may belong to a passive joint, whose

@@ -1,9 +1,9 @@
-/* friction_problem.h - finds the friction of joints and motors at rest: which of them static friction holds, and which
+/* stiction_solver.h - finds the friction of joints and motors at rest: which of them static friction holds, and which
  * start to move.
  *
  * The accelerations a of the n joints and motors at rest are affine in their friction f: a = b - A f. With W the rows
  * that give their rates from the velocities, and K = M^-1 - M^-1 J^T (J M^-1 J^T)^+ J M^-1 of a robot whose frames are
- * held along the rows J (contact.h),
+ * held along the rows J (dynamics/contact/contact.h),
  *
  *     A = W K W^T,  b = W qdd_0 + W' qd,  qdd_0: the accelerations without this friction.
  *

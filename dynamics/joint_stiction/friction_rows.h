@@ -1,12 +1,13 @@
-/* friction_rows.h - sets up the friction problem (friction_problem.h) of one state: the rows W that give the rates of
+/* friction_rows.h - sets up the friction problem (stiction_solver.h) of one state: the rows W that give the rates of
  * joints and motors from the velocities of the model, and A = W K W^T, with held frames eliminated.
  *
- * With M = L L^T and the singular value decomposition L^-1 J^T = U S V^T of the held rows J (task_inertia.h), K = L^-T
- * (1 - U U^T) L^-1. Hence A = Y^T Y with Y = (1 - U U^T) L^-1 W^T: rounding keeps A positive semidefinite. */
+ * With M = L L^T and the singular value decomposition L^-1 J^T = U S V^T of the held rows J
+ * (dynamics/contact/task_inertia.h), K = L^-T (1 - U U^T) L^-1. Hence A = Y^T Y with Y = (1 - U U^T) L^-1 W^T: rounding
+ * keeps A positive semidefinite. */
 #pragma once
-#include "contact.h"
+#include "dynamics/contact/contact.h"
 #include "dynamics/loops/mechanism.h"
-#include "friction_problem.h"
+#include "stiction_solver.h"
 #include "stiction.h"
 
 /* The rows of one state. The caller provides all arrays. */

@@ -1,6 +1,6 @@
-/* friction_problem.c - solves for the friction of joints and motors at rest by principal pivoting (friction_problem.h).
+/* stiction_solver.c - solves for the friction of joints and motors at rest by principal pivoting (stiction_solver.h).
  */
-#include "friction_problem.h"
+#include "stiction_solver.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
