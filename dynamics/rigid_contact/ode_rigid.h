@@ -5,10 +5,10 @@
  * well, and a sliding one has the friction -mu f_n d. The direction d is that of the sliding velocity or, below
  * DYN_RIGID_SLOW, the last such direction.
  *
- * Accelerations are those of the free robot and of the forces of dynamics/rigid_contact/rigid_problem.h. After every
- * step positions, then velocities, are corrected by the least change in the metric of the mass matrix. */
+ * Accelerations are those of the free robot and of the forces of dynamics/rigid_contact/rigid_contact_solver.h. After
+ * every step positions, then velocities, are corrected by the least change in the metric of the mass matrix. */
 #pragma once
-#include "rigid_problem.h"
+#include "rigid_contact_solver.h"
 #include "dynamics/simulation/robot_ode.h"
 
 #define DYN_RIGID_SLOW 1e-6 /* m/s */

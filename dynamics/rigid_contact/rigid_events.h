@@ -2,7 +2,7 @@
  * which a closed contact opens or begins to slide.
  *
  * A touch is an impact of all contacts without gap. With the velocities v- and v+ = A p + v- along tangents and normals
- * the impulses p satisfy the conditions of dynamics/rigid_contact/rigid_problem.h for a = v+, with
+ * the impulses p satisfy the conditions of dynamics/rigid_contact/rigid_contact_solver.h for a = v+, with
  *
  *     a_n = v+_n + e v-_n  for points that approach their plane        (Newton's law of restitution),
  *
@@ -14,7 +14,7 @@
  * A closed contact opens where its force vanishes and its point would accelerate away, one that sticks slides where its
  * friction leaves an acceleration. A sliding contact stops where its velocity leaves the half plane of its direction
  * and is below DYN_RIGID_SLOW; otherwise it only turns. Modes after an event follow from the forces of
- * rigid_problem.h with all slow contacts sticking. */
+ * rigid_contact_solver.h with all slow contacts sticking. */
 #pragma once
 #include "ode_rigid.h"
 

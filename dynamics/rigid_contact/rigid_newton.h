@@ -1,7 +1,7 @@
-/* rigid_newton.h - refines the forces of a contact problem (rigid_problem.h) by Newton's method, and has the parts of
- * the problem that both of its solvers need. */
+/* rigid_newton.h - refines the forces of a contact problem (rigid_contact_solver.h) by Newton's method, and has the
+ * parts of the problem that both of its solvers need. */
 #pragma once
-#include "rigid_problem.h"
+#include "rigid_contact_solver.h"
 
 #define DYN_RIGID_DEPENDENT 1e-10 /* smaller pivots, as a part of the largest, are those of dependent directions */
 

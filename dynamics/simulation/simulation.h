@@ -7,7 +7,7 @@
  *     kinetic + potential = the sum at time 0 + work_1 + work_2 + work_3. */
 #pragma once
 #include "dynamics/contact/ground_points.h"
-#include "dynamics/rigid_contact/rigid_problem.h"
+#include "dynamics/rigid_contact/rigid_contact_solver.h"
 #include "dynamics/control/controller.h"
 #include "dynamics/loops/mechanism.h"
 #include "dynamics/motion/limit.h"

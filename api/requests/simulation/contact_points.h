@@ -1,5 +1,5 @@
 /* contact_points.h - reads the field "contacts" of a simulation: points of the robot that push against planes
- * (dynamics/contact/ground_points.h), or that planes do not let in (dynamics/rigid_contact/rigid_problem.h).
+ * (dynamics/contact/ground_points.h), or that planes do not let in (dynamics/rigid_contact/rigid_contact_solver.h).
  *
  *     {"frame", "position"?, "plane"?: {"point"?, "normal"?}, "friction_coefficient"?,
  *      "stiffness", "dissipation"?, "slip_velocity"?}          a compliant contact

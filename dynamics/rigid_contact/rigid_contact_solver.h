@@ -1,4 +1,4 @@
-/* rigid_problem.h - solves for the forces of planes at rigid points of a robot, of one state without lanes.
+/* rigid_contact_solver.h - solves for the forces of planes at rigid points of a robot, of one state without lanes.
  *
  * Contact i has the rows 3i and 3i + 1 along two tangents of its plane and 3i + 2 along its normal, out of the ground.
  * With M = L L^T, X = L^-1 J^T and A = X^T X, forces f leave

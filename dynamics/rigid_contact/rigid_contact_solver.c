@@ -1,4 +1,4 @@
-/* rigid_problem.c - solves for the forces of planes at rigid points of a robot (rigid_problem.h). */
+/* rigid_contact_solver.c - solves for the forces of planes at rigid points of a robot (rigid_contact_solver.h). */
 #include "rigid_newton.h"
 #include <lapacke.h>
 #include <math.h>
