@@ -1,7 +1,7 @@
 /* ode_rigid.c - simulates rigid contacts between their events (ode_rigid.h). */
 #include "ode_rigid.h"
 #include "dynamics/math/geometry.h"
-#include "dynamics/simulation/ode_contact.h"
+#include "dynamics/simulation/ode_held_frames.h"
 #include <math.h>
 #include <string.h>
 
@@ -235,7 +235,7 @@ static void correct_positions(dyn_robot_ode *ode, double t, size_t n)
         dyn_rigid_problem_add_change(p, r->step, W);
         dyn_contact_pad(&r->block, 1, p->nv, r->step);
         for (size_t l = 0; l < W; l++)
-            dyn_ode_contact_move(ode, l, r->q, r->step);
+            dyn_ode_held_move(ode, l, r->q, r->step);
     }
 }
 

@@ -1,6 +1,6 @@
 /* ode_prescribed.c - imposes prescribed motions (ode_prescribed.h). */
 #include "ode_prescribed.h"
-#include "ode_contact.h"
+#include "ode_held_frames.h"
 #include "ode_friction.h"
 #include <string.h>
 
@@ -65,7 +65,7 @@ void dyn_ode_prescribed_efforts(dyn_robot_ode *ode, const double *qd, const doub
     double              *efforts = ode->prescribed->efforts;
     dyn_inverse_dynamics io      = {.q = ode->q, .qd = qd, .qdd = qdd, .wrenches = ode->wrenches, .tau = efforts};
     ode->kernels->inverse_dynamics(dyn_ode_friction_scene(ode), ode->workspace, &io, 1);
-    if (ode->contact) dyn_ode_contact_subtract_efforts(ode, efforts);
+    if (ode->contact) dyn_ode_held_subtract_efforts(ode, efforts);
     for (size_t k = 0; ode->friction && k < p->n; k++)
         memcpy(ode->friction->T + p->v[k] * W, efforts + p->v[k] * W, W * sizeof *efforts);
     if (ode->friction) dyn_ode_friction_add(ode, qd, efforts);

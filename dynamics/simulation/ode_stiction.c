@@ -1,6 +1,6 @@
 /* ode_stiction.c - applies the friction of joints that stick or slide (ode_stiction.h). */
 #include "ode_stiction.h"
-#include "ode_contact.h"
+#include "ode_held_frames.h"
 #include "ode_friction.h"
 #include "ode_prescribed.h"
 #include <string.h>
@@ -134,7 +134,7 @@ static void find_needed(const dyn_robot_ode *ode, const double *qd, const double
     const dyn_ode_stiction *s  = ode->stiction;
     dyn_inverse_dynamics    io = {.q = ode->q, .qd = qd, .qdd = qdd, .wrenches = ode->wrenches, .tau = s->needed};
     ode->kernels->inverse_dynamics(dyn_ode_friction_scene(ode), ode->workspace, &io, 1);
-    if (ode->contact) dyn_ode_contact_subtract_efforts(ode, s->needed);
+    if (ode->contact) dyn_ode_held_subtract_efforts(ode, s->needed);
     dyn_ode_friction_transmit_unheld(ode, qd, s->efforts);
     for (size_t i = 0; i < ode->state.nv * ode->W; i++)
         s->needed[i] = s->efforts[i] - s->needed[i];

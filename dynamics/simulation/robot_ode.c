@@ -1,7 +1,7 @@
 /* robot_ode.c - evaluates the right-hand side of the simulation's differential equations (robot_ode.h). */
 #include "robot_ode.h"
 #include "dynamics/model/coordinates.h"
-#include "ode_contact.h"
+#include "ode_held_frames.h"
 #include "ode_friction.h"
 #include "ode_input.h"
 #include "ode_integration.h"
@@ -88,7 +88,7 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
     ode->tau      = dyn_take_zeroed(memory, nv * ode->W, &room);
     ode->effort   = dyn_take_zeroed(memory, nv * ode->W, &room);
     ode->singular = dyn_take_zeroed(memory, ode->W, &room);
-    if (s->contact) ode->contact = dyn_ode_contact_open(memory, ode, s->contact);
+    if (s->contact) ode->contact = dyn_ode_held_open(memory, ode, s->contact);
     return room && dyn_ode_rigid_open(memory, ode) &&
            dyn_ground_points_open(memory, ode->W, s->n_ground, s->ground, &ode->ground) &&
            dyn_ode_integration_open(memory, ode) && dyn_ode_input_open(memory, ode) &&
@@ -200,7 +200,7 @@ void dyn_robot_ode_start(dyn_robot_ode *ode)
     if (ode->rigid) dyn_ode_rigid_reset(ode->rigid);
     dyn_ode_prescribed_set(ode, 0, ode->state.y, W, W);
     if (ode->loops) start_loops(ode);
-    if (ode->contact) dyn_ode_contact_start(ode);
+    if (ode->contact) dyn_ode_held_start(ode);
     dyn_robot_ode_finish_step(ode, 0, ode->state.y, W, W);
     memcpy(ode->q, ode->state.y, ode->state.nq * W * sizeof *ode->q);
     set_wrenches(ode, 0, ode->state.y + ode->state.nq * W);
@@ -259,7 +259,7 @@ void dyn_robot_ode_finish_step(dyn_robot_ode *ode, double t, double *y, size_t s
 {
     size_t W = ode->W;
     dyn_ode_prescribed_set(ode, t, y, stride, lanes);
-    if (ode->contact) dyn_ode_contact_finish_step(ode, t, y, stride, lanes);
+    if (ode->contact) dyn_ode_held_finish_step(ode, t, y, stride, lanes);
     if (ode->rigid) dyn_ode_rigid_finish_step(ode, t, y, stride, lanes);
     if (!ode->loops) return;
     for (size_t i = 0; i < ode->state.nq; i++)
@@ -361,7 +361,7 @@ void dyn_robot_ode_rate(dyn_robot_ode *ode, double t, const double *y, double *r
     accelerate_robot(ode, &io);
     note_singular(ode, y, t);
     check_passive_velocities(ode, t);
-    if (ode->contact) dyn_ode_contact_rate(ode, t, qd, rate + nq * W);
+    if (ode->contact) dyn_ode_held_rate(ode, t, qd, rate + nq * W);
     if (ode->rigid) dyn_ode_rigid_rate(ode, t, qd, rate + nq * W);
     if (ode->stiction)
         dyn_ode_stiction_load(ode, qd, rate + nq * W,

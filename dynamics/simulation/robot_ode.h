@@ -10,7 +10,7 @@
 #include "dynamics/integration/ode.h"
 #include "simulation.h"
 
-typedef struct dyn_ode_contact    dyn_ode_contact;    /* defined in ode_contact.c */
+typedef struct dyn_ode_held       dyn_ode_held;       /* defined in ode_held_frames.c */
 typedef struct dyn_ode_stiction   dyn_ode_stiction;   /* defined in ode_stiction.h */
 typedef struct dyn_ode_friction   dyn_ode_friction;   /* defined in ode_friction.h */
 typedef struct dyn_ode_prescribed dyn_ode_prescribed; /* defined in ode_prescribed.c */
@@ -32,7 +32,7 @@ typedef struct dyn_robot_ode {
     const dyn_kernels    *kernels;
     dyn_kernels           loop_kernels;       /* with loops: `kernels` points here */
     dyn_loop_workspace   *loops;              /* workspace of loop_kernels; NULL: no loops */
-    dyn_ode_contact      *contact;            /* held frames; NULL: none */
+    dyn_ode_held         *contact;            /* held frames; NULL: none */
     dyn_ode_rigid        *rigid;              /* rigid contacts; NULL: none */
     dyn_ode_stiction     *stiction;           /* joints that can stick; NULL: none */
     dyn_ode_friction     *friction;           /* map of efforts without friction; NULL: kernels apply the friction */

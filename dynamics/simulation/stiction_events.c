@@ -1,6 +1,6 @@
 /* stiction_events.c - handles events of joints that stick or slide (stiction_events.h). */
 #include "stiction_events.h"
-#include "ode_contact.h"
+#include "ode_held_frames.h"
 #include "ode_friction.h"
 #include "stiction_problem.h"
 #include <math.h>
@@ -150,7 +150,7 @@ static bool stop_turning(dyn_robot_ode *ode, const double *from, double still, r
 static bool stop_immobile(dyn_robot_ode *ode, size_t lane, double allowed, bool *any)
 {
     const dyn_friction_state state = dyn_stiction_problem_state(ode, lane);
-    dyn_contact_block       *held  = dyn_ode_contact_block(ode);
+    dyn_contact_block       *held  = dyn_ode_held_block(ode);
     dyn_friction_rows        r     = dyn_stiction_problem_gather(ode, &state, false);
     if (!dyn_contact_solve(held, dyn_ode_driven(ode, lane), lane) ||
         !dyn_friction_rows_set_held(&r, &state, held, ode->stiction->qdd))
@@ -299,7 +299,7 @@ void dyn_stiction_events_share_load(dyn_robot_ode *ode)
             if (s->joint[k].side[l] == 0)
                 s->efforts[s->joint[k].v * ode->W + l] -= s->needed[s->joint[k].v * ode->W + l];
     dyn_stiction_problem_accelerate(ode, qd, s->efforts);
-    dyn_ode_contact_set_wrenches(ode, s->qdd);
+    dyn_ode_held_set_wrenches(ode, s->qdd);
 }
 
 /* --- events ------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* stiction_problem.c - sets up and solves the friction problem of a simulation (stiction_problem.h). */
 #include "stiction_problem.h"
-#include "ode_contact.h"
+#include "ode_held_frames.h"
 #include "ode_friction.h"
 #include "ode_prescribed.h"
 
@@ -56,7 +56,7 @@ dyn_friction_state dyn_stiction_problem_state(const dyn_robot_ode *ode, size_t l
 bool dyn_stiction_problem_solve(dyn_robot_ode *ode, size_t lane, dyn_friction_rows *r)
 {
     const dyn_friction_state state = dyn_stiction_problem_state(ode, lane);
-    dyn_contact_block       *held  = ode->contact ? dyn_ode_contact_block(ode) : NULL;
+    dyn_contact_block       *held  = ode->contact ? dyn_ode_held_block(ode) : NULL;
     *r                             = dyn_stiction_problem_gather(ode, &state, true);
     if (r->n == 0) return true;
     if (held ? !dyn_contact_solve(held, ode->s->prescribed.mask, lane) ||

@@ -3,7 +3,7 @@
 #include "api/requests/control/joint_limits.h"
 #include "api/requests/evaluate/follower_efforts.h"
 #include "dynamics/rigid_contact/ode_rigid.h"
-#include "dynamics/simulation/ode_contact.h"
+#include "dynamics/simulation/ode_held_frames.h"
 #include <math.h>
 #include <string.h>
 
@@ -78,7 +78,7 @@ static void copy_contacts(const api_simulated_rows *r, size_t n, api_ode_limits 
 {
     const size_t W = r->ode.W, frames = r->ode.s->contact ? r->ode.s->contact->n : 0;
     for (size_t i = 0; i < frames; i++)
-        memcpy(limits->wrenches + 9 * (n + i) * W, dyn_ode_contact_wrenches(r->ode.contact) + 6 * i * W,
+        memcpy(limits->wrenches + 9 * (n + i) * W, dyn_ode_held_wrenches(r->ode.contact) + 6 * i * W,
                6 * W * sizeof *limits->wrenches);
     for (size_t i = 0; i < r->ode.s->n_rigid; i++)
         memcpy(limits->wrenches + 9 * (n + frames + i) * W, r->ode.rigid->forces + 3 * i * W,

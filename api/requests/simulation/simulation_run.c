@@ -4,7 +4,7 @@
 #include "api/base/work/parallel.h"
 #include "dynamics/model/coordinates.h"
 #include "dynamics/rigid_contact/rigid_events.h"
-#include "dynamics/simulation/ode_contact.h"
+#include "dynamics/simulation/ode_held_frames.h"
 #include "dynamics/simulation/ode_input.h"
 #include "dynamics/simulation/stiction_events.h"
 #include "contact_events.h"
@@ -100,10 +100,10 @@ static void put_sample(api_simulated_rows *r, size_t n, double time)
         for (size_t i = 0; i < 2; i++)
             scatter(r, r->ode.error[i], nv, l, state, s->error[i]);
         if (s->contact_wrenches)
-            scatter(r, dyn_ode_contact_wrenches(r->ode.contact), 6 * s->contact->n, l, state, s->contact_wrenches);
+            scatter(r, dyn_ode_held_wrenches(r->ode.contact), 6 * s->contact->n, l, state, s->contact_wrenches);
         if (s->contact_forces) scatter(r, r->forces, 3 * s->ground.n_all, l, state, s->contact_forces);
         if (s->contact_residual)
-            scatter(r, dyn_ode_contact_residual(&r->ode), 6 * s->contact->n, l, state, s->contact_residual);
+            scatter(r, dyn_ode_held_residual(&r->ode), 6 * s->contact->n, l, state, s->contact_residual);
     }
 }
 

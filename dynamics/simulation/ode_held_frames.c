@@ -1,5 +1,5 @@
-/* ode_contact.c - simulates held frames (ode_contact.h). */
-#include "ode_contact.h"
+/* ode_held_frames.c - simulates held frames (ode_held_frames.h). */
+#include "ode_held_frames.h"
 #include "dynamics/contact/rolling.h"
 #include "dynamics/model/coordinates.h"
 #include "ode_prescribed.h"
@@ -14,7 +14,7 @@ enum { ROUNDS = 2 /* Newton iterations with one Jacobian; steps are short, so tw
 #define RESTING   1e-9  /* relative: a contact velocity counts as zero below this times the joints' contributions */
 #define STILL     1e-12 /* absolute, m/s and rad/s, for rounding errors of a motion that starts at rest */
 
-struct dyn_ode_contact {
+struct dyn_ode_held {
     dyn_contact       fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
     dyn_contact_block velocity;    /* constraint matrices of all held axes */
     dyn_contact_block position;    /* constraint matrices of the axes of `fixed` */
@@ -37,7 +37,7 @@ static void add_axes(dyn_held_frame *place, int first)
 }
 
 /* Returns the axes along which a held frame keeps its position, given those along which its velocity is held
- * (ode_contact.h). */
+ * (ode_held_frames.h). */
 static dyn_held_frame fixed_axes_of(const dyn_held_frame *held)
 {
     dyn_held_frame place = {.frame = held->frame};
@@ -52,7 +52,7 @@ static dyn_held_frame fixed_axes_of(const dyn_held_frame *held)
     return place;
 }
 
-static bool take_fixed(dyn_memory memory, dyn_ode_contact *c, const dyn_contact *contact)
+static bool take_fixed(dyn_memory memory, dyn_ode_held *c, const dyn_contact *contact)
 {
     c->fixed  = (dyn_contact){.n = contact->n, .frame = dyn_take(memory, contact->n * sizeof *c->fixed.frame)};
     c->frames = dyn_take(memory, contact->n * sizeof *c->frames);
@@ -64,11 +64,11 @@ static bool take_fixed(dyn_memory memory, dyn_ode_contact *c, const dyn_contact 
     return c->fixed.frame && c->frames;
 }
 
-dyn_ode_contact *dyn_ode_contact_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_contact *contact)
+dyn_ode_held *dyn_ode_held_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_contact *contact)
 {
-    size_t           nq = ode->s->mechanism.nq, nv = ode->s->mechanism.nv;
-    bool             room = true;
-    dyn_ode_contact *c    = dyn_take(memory, sizeof *c);
+    size_t        nq = ode->s->mechanism.nq, nv = ode->s->mechanism.nv;
+    bool          room = true;
+    dyn_ode_held *c    = dyn_take(memory, sizeof *c);
     if (!c || !take_fixed(memory, c, contact)) return NULL;
     double *velocity = dyn_take_zeroed(memory, dyn_contact_entries(nv, contact) * ode->W, &room);
     double *position = dyn_take_zeroed(memory, dyn_contact_entries(nv, &c->fixed) * ode->W, &room);
@@ -88,12 +88,12 @@ dyn_ode_contact *dyn_ode_contact_open(dyn_memory memory, const dyn_robot_ode *od
     return c;
 }
 
-dyn_contact_block *dyn_ode_contact_block(dyn_robot_ode *ode)
+dyn_contact_block *dyn_ode_held_block(dyn_robot_ode *ode)
 {
     return &ode->contact->velocity;
 }
 
-const double *dyn_ode_contact_wrenches(const dyn_ode_contact *c)
+const double *dyn_ode_held_wrenches(const dyn_ode_held *c)
 {
     return c->wrenches;
 }
@@ -114,10 +114,10 @@ static void fill(const dyn_robot_ode *ode, const dyn_contact_block *b, const dou
 
 static void find_poses(const dyn_robot_ode *ode, const double *q, double *to)
 {
-    const dyn_ode_contact *c  = ode->contact;
-    size_t                 n  = c->fixed.n;
-    dyn_kinematics         io = {
-                .q = q, .n_frames = n, .frames = c->frames, .positions = to, .orientations = to + 3 * n * ode->W};
+    const dyn_ode_held *c  = ode->contact;
+    size_t              n  = c->fixed.n;
+    dyn_kinematics      io = {
+             .q = q, .n_frames = n, .frames = c->frames, .positions = to, .orientations = to + 3 * n * ode->W};
     ode->kernels->kinematics(ode->s->scene, ode->workspace, &io, 1);
 }
 
@@ -144,9 +144,9 @@ static void find_constraint_efforts(const dyn_robot_ode *ode, const double *qdd,
     dyn_contact_find(b, &states, b->jdot_qd, qdd, 1, checks);
 }
 
-void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd)
+void dyn_ode_held_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd)
 {
-    dyn_ode_contact   *c = ode->contact;
+    dyn_ode_held      *c = ode->contact;
     dyn_contact_block *b = &c->velocity;
     fill(ode, b, ode->q, qd);
     factor_constraint(ode, b, true);
@@ -162,7 +162,7 @@ void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double
     dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), DYN_FRAME_AXES * c->fixed.n, c->wrenches);
 }
 
-void dyn_ode_contact_set_wrenches(dyn_robot_ode *ode, const double *qdd)
+void dyn_ode_held_set_wrenches(dyn_robot_ode *ode, const double *qdd)
 {
     dyn_contact_block *b = &ode->contact->velocity;
     factor_constraint(ode, b, false);
@@ -173,17 +173,17 @@ void dyn_ode_contact_set_wrenches(dyn_robot_ode *ode, const double *qdd)
                     ode->contact->wrenches);
 }
 
-const double *dyn_ode_contact_residual(const dyn_robot_ode *ode)
+const double *dyn_ode_held_residual(const dyn_robot_ode *ode)
 {
-    const dyn_ode_contact *c = ode->contact;
+    const dyn_ode_held *c = ode->contact;
     for (size_t l = 0; l < ode->W; l++)
         dyn_contact_put_residual(&c->velocity, ode->s->damping, c->wrenches, l, c->residual);
     return c->residual;
 }
 
-void dyn_ode_contact_subtract_efforts(const dyn_robot_ode *ode, double *tau)
+void dyn_ode_held_subtract_efforts(const dyn_robot_ode *ode, double *tau)
 {
-    const dyn_ode_contact *c = ode->contact;
+    const dyn_ode_held *c = ode->contact;
     for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++)
         dyn_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
     dyn_contact_pad(&c->velocity, dyn_robot_ode_distinct_lanes(ode), c->velocity.nv, tau);
@@ -205,11 +205,11 @@ static void turn_between(const double *r, const double *b, size_t W, double turn
 /* The height of the contact point of rolling frame i above the plane through the world's origin, in lane l. */
 static double find_height(const dyn_robot_ode *ode, const double *poses, size_t i, size_t l)
 {
-    const dyn_ode_contact *c       = ode->contact;
-    const dyn_rolling     *rolling = c->fixed.frame[i].rolling;
-    const size_t           W = ode->W, turn = (3 * c->fixed.n + 4 * i) * W + l;
-    double                 s[3], height     = 0;
-    double                 quaternion[4];
+    const dyn_ode_held *c       = ode->contact;
+    const dyn_rolling  *rolling = c->fixed.frame[i].rolling;
+    const size_t        W = ode->W, turn = (3 * c->fixed.n + 4 * i) * W + l;
+    double              s[3], height     = 0;
+    double              quaternion[4];
     for (size_t k = 0; k < 4; k++)
         quaternion[k] = poses[turn + k * W];
     dyn_rolling_find_lever(rolling, 1, quaternion, NULL, s, NULL);
@@ -221,8 +221,8 @@ static double find_height(const dyn_robot_ode *ode, const double *poses, size_t 
 /* Finds the displacements of the held frames from their initial poses in lane l, one per row of c->position. */
 static void find_offsets(const dyn_robot_ode *ode, size_t l)
 {
-    const dyn_ode_contact *c = ode->contact;
-    size_t                 W = ode->W, n = c->fixed.n, row = 0;
+    const dyn_ode_held *c = ode->contact;
+    size_t              W = ode->W, n = c->fixed.n, row = 0;
     for (size_t i = 0; i < n; i++) {
         double offset[DYN_FRAME_AXES];
         for (size_t k = 0; k < 3; k++)
@@ -236,7 +236,7 @@ static void find_offsets(const dyn_robot_ode *ode, size_t l)
     }
 }
 
-void dyn_ode_contact_move(const dyn_robot_ode *ode, size_t l, double *to, const double *step)
+void dyn_ode_held_move(const dyn_robot_ode *ode, size_t l, double *to, const double *step)
 {
     const dyn_mechanism *m = &ode->s->mechanism;
     for (size_t i = 0; i < m->tree->n_bodies; i++) {
@@ -249,7 +249,7 @@ void dyn_ode_contact_move(const dyn_robot_ode *ode, size_t l, double *to, const 
 
 static void project_positions(dyn_robot_ode *ode, double t, size_t lanes)
 {
-    dyn_ode_contact         *c      = ode->contact;
+    dyn_ode_held            *c      = ode->contact;
     dyn_contact_block       *b      = &c->position;
     const dyn_contact_states states = states_of(ode, NULL, NULL);
     for (int round = 0; round < ROUNDS && b->task.k > 0; round++) {
@@ -266,7 +266,7 @@ static void project_positions(dyn_robot_ode *ode, double t, size_t lanes)
         for (size_t l = dyn_robot_ode_first_lane(ode); l < lanes; l++) {
             if (!dyn_contact_is_factored(b, l)) continue;
             dyn_contact_add_change(b, l, c->step);
-            dyn_ode_contact_move(ode, l, c->q, c->step);
+            dyn_ode_held_move(ode, l, c->q, c->step);
         }
         dyn_contact_pad(b, lanes, ode->state.nq, c->q);
     }
@@ -274,7 +274,7 @@ static void project_positions(dyn_robot_ode *ode, double t, size_t lanes)
 
 static void project_velocities(dyn_robot_ode *ode, double t, size_t lanes)
 {
-    dyn_ode_contact         *c      = ode->contact;
+    dyn_ode_held            *c      = ode->contact;
     dyn_contact_block       *b      = &c->velocity;
     const dyn_contact_states states = states_of(ode, NULL, NULL);
     dyn_robot_ode_close_loops(ode, t, c->q);
@@ -285,10 +285,10 @@ static void project_velocities(dyn_robot_ode *ode, double t, size_t lanes)
         if (dyn_contact_is_factored(b, l)) dyn_contact_add_change(b, l, c->qd);
 }
 
-void dyn_ode_contact_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes)
+void dyn_ode_held_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes)
 {
-    dyn_ode_contact *c  = ode->contact;
-    size_t           nq = ode->state.nq, nv = ode->state.nv, W = ode->W;
+    dyn_ode_held *c  = ode->contact;
+    size_t        nq = ode->state.nq, nv = ode->state.nv, W = ode->W;
     if (ode->s->damping > 0) return; /* frames with damped contacts move along the held axes */
     for (size_t l = 0; l < W; l++) {
         size_t from = l < lanes ? l : lanes - 1;
@@ -326,7 +326,7 @@ static bool is_at_rest(const dyn_robot_ode *ode, size_t l)
     return true;
 }
 
-void dyn_ode_contact_start(dyn_robot_ode *ode)
+void dyn_ode_held_start(dyn_robot_ode *ode)
 {
     dyn_robot_ode_close_loops(ode, 0, ode->state.y);
     fill(ode, &ode->contact->velocity, ode->state.y, NULL);

@@ -1,4 +1,4 @@
-/* ode_contact.h - keeps frames held while a robot is simulated (dynamics/contact/contact.h). Accelerations keep the
+/* ode_held_frames.h - keeps frames held while a robot is simulated (dynamics/contact/contact.h). Accelerations keep the
  * velocities along held axes at zero. After every step positions and velocities are projected back, so that they do not
  * drift.
  *
@@ -12,33 +12,33 @@
 #include "robot_ode.h"
 
 /* Takes the arrays. Returns NULL if memory is refused. */
-dyn_ode_contact *dyn_ode_contact_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_contact *contact);
+dyn_ode_held *dyn_ode_held_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_contact *contact);
 
 /* Stores the initial poses at ode->state.y. Records a fault of simulations in which a held frame moves. */
-void dyn_ode_contact_start(dyn_robot_ode *ode);
+void dyn_ode_held_start(dyn_robot_ode *ode);
 
 /* Turns qdd of the free robot at ode->q into qdd of the held robot. */
-void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd);
+void dyn_ode_held_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd);
 
-/* Sets the wrenches at the last dyn_ode_contact_rate to those that act beside accelerations qdd without held frames. */
-void dyn_ode_contact_set_wrenches(dyn_robot_ode *ode, const double *qdd);
+/* Sets the wrenches at the last dyn_ode_held_rate to those that act beside accelerations qdd without held frames. */
+void dyn_ode_held_set_wrenches(dyn_robot_ode *ode, const double *qdd);
 
 /* Subtracts the efforts J^T l of the contact wrenches l from tau, in lanes. The wrenches are those of the last
- * dyn_ode_contact_rate. */
-void dyn_ode_contact_subtract_efforts(const dyn_robot_ode *ode, double *tau);
+ * dyn_ode_held_rate. */
+void dyn_ode_held_subtract_efforts(const dyn_robot_ode *ode, double *tau);
 
 /* Without contact damping: projects y after a step that ends at time t, for `lanes` states with entries `stride` apart.
  */
-void dyn_ode_contact_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes);
+void dyn_ode_held_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
 /* Moves the positions q of one lane by `step`, which has an entry per velocity; both in lanes. */
-void dyn_ode_contact_move(const dyn_robot_ode *ode, size_t lane, double *q, const double *step);
+void dyn_ode_held_move(const dyn_robot_ode *ode, size_t lane, double *q, const double *step);
 
-/* Returns the constraint matrices at the last dyn_ode_contact_rate. */
-dyn_contact_block *dyn_ode_contact_block(dyn_robot_ode *ode);
+/* Returns the constraint matrices at the last dyn_ode_held_rate. */
+dyn_contact_block *dyn_ode_held_block(dyn_robot_ode *ode);
 
 /* Returns the accelerations that contact damping leaves along the held axes: laid out like the wrenches. */
-const double *dyn_ode_contact_residual(const dyn_robot_ode *ode);
+const double *dyn_ode_held_residual(const dyn_robot_ode *ode);
 
 /* Returns the wrenches on the held frames: 6 numbers per frame, in lanes. */
-const double *dyn_ode_contact_wrenches(const dyn_ode_contact *contact);
+const double *dyn_ode_held_wrenches(const dyn_ode_held *contact);
