@@ -127,7 +127,7 @@ static void list_carried(const dyn_robot_ode *ode, dyn_ode *state)
 /* Returns the longest step, s, with which no contact is missed; 0: any. */
 static double longest_step(const dyn_robot_ode *ode)
 {
-    const double compliant = dyn_ground_points_longest_step(&ode->ground, ode->s->mechanism.tree->mass);
+    const double compliant = dyn_compliant_contacts_longest_step(&ode->ground, ode->s->mechanism.tree->mass);
     if (!ode->rigid) return compliant;
     return compliant > 0 ? fmin(compliant, dyn_ode_rigid_longest_step()) : dyn_ode_rigid_longest_step();
 }

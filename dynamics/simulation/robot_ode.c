@@ -90,7 +90,7 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
     ode->singular = dyn_take_zeroed(memory, ode->W, &room);
     if (s->contact) ode->contact = dyn_ode_held_open(memory, ode, s->contact);
     return room && dyn_ode_rigid_open(memory, ode) &&
-           dyn_ground_points_open(memory, ode->W, s->n_ground, s->ground, &ode->ground) &&
+           dyn_compliant_contacts_open(memory, ode->W, s->n_ground, s->ground, &ode->ground) &&
            dyn_ode_integration_open(memory, ode) && dyn_ode_input_open(memory, ode) &&
            dyn_ode_prescribed_open(memory, ode) && ode->workspace && (ode->contact || !s->contact);
 }
@@ -140,8 +140,8 @@ static void set_wrenches(dyn_robot_ode *ode, double t, const double *qd)
     const size_t             W      = ode->W;
     const dyn_contact_states states = {
         .kernels = ode->kernels, .scene = ode->s->scene, .workspace = ode->workspace, .q = ode->q, .qd = qd};
-    dyn_ground_points_find(&ode->ground, &states, W, ode->state.deadline);
-    dyn_ground_points_put(&ode->ground, W, ode->s->scene->n_wrenches, ode->wrenches);
+    dyn_compliant_contacts_find(&ode->ground, &states, W, ode->state.deadline);
+    dyn_compliant_contacts_put(&ode->ground, W, ode->s->scene->n_wrenches, ode->wrenches);
     for (size_t i = 0; i < ode->s->n_wrench_signals; i++) {
         const dyn_wrench_signal *w                        = &ode->s->wrench_signal[i];
         double *const            value[DYN_SIGNAL_ORDERS] = {ode->wrenches + (9 * w->wrench + 3 * w->part) * ode->W};

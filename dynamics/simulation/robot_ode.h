@@ -26,21 +26,21 @@ typedef struct dyn_observer {
 } dyn_observer;
 
 typedef struct dyn_robot_ode {
-    dyn_ode               state; /* the equations as integrators see them, and the state of the integration */
-    const dyn_simulation *s;
-    dyn_observer          observer;
-    const dyn_kernels    *kernels;
-    dyn_kernels           loop_kernels;       /* with loops: `kernels` points here */
-    dyn_loop_workspace   *loops;              /* workspace of loop_kernels; NULL: no loops */
-    dyn_ode_held         *contact;            /* held frames; NULL: none */
-    dyn_ode_rigid        *rigid;              /* rigid contacts; NULL: none */
-    dyn_ode_stiction     *stiction;           /* joints that can stick; NULL: none */
-    dyn_ode_friction     *friction;           /* map of efforts without friction; NULL: kernels apply the friction */
-    dyn_ode_prescribed   *prescribed;         /* coordinates with a given motion; NULL: none */
-    dyn_ground_points     ground;             /* points that planes push out: the last wrenches are the forces */
-    size_t                W;                  /* lanes of `kernels`: state.W */
-    size_t                row[DYN_MAX_LANES]; /* row of each lane in signals */
-    bool                  ignored[DYN_MAX_LANES]; /* simulations whose results are not used */
+    dyn_ode                state; /* the equations as integrators see them, and the state of the integration */
+    const dyn_simulation  *s;
+    dyn_observer           observer;
+    const dyn_kernels     *kernels;
+    dyn_kernels            loop_kernels;       /* with loops: `kernels` points here */
+    dyn_loop_workspace    *loops;              /* workspace of loop_kernels; NULL: no loops */
+    dyn_ode_held          *contact;            /* held frames; NULL: none */
+    dyn_ode_rigid         *rigid;              /* rigid contacts; NULL: none */
+    dyn_ode_stiction      *stiction;           /* joints that can stick; NULL: none */
+    dyn_ode_friction      *friction;           /* map of efforts without friction; NULL: kernels apply the friction */
+    dyn_ode_prescribed    *prescribed;         /* coordinates with a given motion; NULL: none */
+    dyn_compliant_contacts ground;             /* points that planes push out: the last wrenches are the forces */
+    size_t                 W;                  /* lanes of `kernels`: state.W */
+    size_t                 row[DYN_MAX_LANES]; /* row of each lane in signals */
+    bool                   ignored[DYN_MAX_LANES]; /* simulations whose results are not used */
     double    interval_time;    /* s, inside the present interval: the caller sets it before each but the first */
     dyn_scene controller_scene; /* the robot as controllers know it, without payload and wrenches */
     dyn_scene wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */

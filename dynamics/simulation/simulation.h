@@ -6,7 +6,7 @@
  *
  *     kinetic + potential = the sum at time 0 + work_1 + work_2 + work_3. */
 #pragma once
-#include "dynamics/contact/ground_points.h"
+#include "dynamics/contact/compliant_contact.h"
 #include "dynamics/rigid_contact/rigid_contact_solver.h"
 #include "dynamics/control/controller.h"
 #include "dynamics/loops/mechanism.h"
@@ -67,28 +67,28 @@ typedef struct dyn_wrench_signal {
 } dyn_wrench_signal;
 
 typedef struct dyn_simulation {
-    const dyn_integrator    *integrator;
-    const dyn_kernels       *kernels; /* kernels of the tree */
-    const dyn_scene         *scene;
-    dyn_mechanism            mechanism; /* the robot without payload */
-    size_t                   n_angles;
-    const dyn_bound         *angle;     /* [n_angles] angles in range; a position beyond is a fault */
-    double                   step;      /* s, longest fixed step */
-    double                   tolerance; /* relative and absolute error */
-    double                   duration;  /* s */
-    double                   first_end; /* s, end of the first interval; 0: none */
-    double                   end;       /* s, end of the last interval */
-    dyn_actuator_input       input;
-    dyn_prescribed_motion    prescribed;
-    size_t                   n_wrench_signals;
-    const dyn_wrench_signal *wrench_signal; /* [n_wrench_signals] */
-    const dyn_contact       *contact;       /* held frames; NULL: none */
-    size_t                   n_ground;
-    const dyn_ground_point  *ground; /* [n_ground]: the last wrenches of `scene` are the forces on them */
-    size_t                   n_rigid;
-    const dyn_rigid_contact *rigid;      /* [n_rigid] points that planes do not let in */
-    double                   damping;    /* contact damping; 0: none */
-    unsigned                 works;      /* bit i: work entry i is integrated */
-    bool                     fail_alone; /* true: a fault ends its simulation only; false: all end with the first */
-    bool                     has_guess;  /* true: closed_passive has a guess of the passive coordinates at the start */
+    const dyn_integrator        *integrator;
+    const dyn_kernels           *kernels; /* kernels of the tree */
+    const dyn_scene             *scene;
+    dyn_mechanism                mechanism; /* the robot without payload */
+    size_t                       n_angles;
+    const dyn_bound             *angle;     /* [n_angles] angles in range; a position beyond is a fault */
+    double                       step;      /* s, longest fixed step */
+    double                       tolerance; /* relative and absolute error */
+    double                       duration;  /* s */
+    double                       first_end; /* s, end of the first interval; 0: none */
+    double                       end;       /* s, end of the last interval */
+    dyn_actuator_input           input;
+    dyn_prescribed_motion        prescribed;
+    size_t                       n_wrench_signals;
+    const dyn_wrench_signal     *wrench_signal; /* [n_wrench_signals] */
+    const dyn_contact           *contact;       /* held frames; NULL: none */
+    size_t                       n_ground;
+    const dyn_compliant_contact *ground; /* [n_ground]: the last wrenches of `scene` are the forces on them */
+    size_t                       n_rigid;
+    const dyn_rigid_contact     *rigid;      /* [n_rigid] points that planes do not let in */
+    double                       damping;    /* contact damping; 0: none */
+    unsigned                     works;      /* bit i: work entry i is integrated */
+    bool                         fail_alone; /* true: a fault ends its simulation only; false: all end with the first */
+    bool has_guess; /* true: closed_passive has a guess of the passive coordinates at the start */
 } dyn_simulation;

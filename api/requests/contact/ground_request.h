@@ -1,6 +1,6 @@
 /* ground_request.h - reads the ground of a request: the feet, the plane, and the link that is the robot's base. */
 #pragma once
-#include "dynamics/contact/ground.h"
+#include "dynamics/contact/ground_reaction.h"
 #include "api/requests/lanes/evaluation.h"
 
 typedef struct api_ground_request {

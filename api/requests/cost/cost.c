@@ -3,7 +3,7 @@
 #include "cost.h"
 #include "api/requests/operations/operation_list.h"
 #include "dynamics/loops/loops.h"
-#include "dynamics/contact/ground.h"
+#include "dynamics/contact/ground_reaction.h"
 #include "api/metrics.h"
 #include "peek.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* ground_reaction.c - computes the reaction of the ground on a robot in motion: resultant, zero-moment point, the
  * wrenches on one or two feet, the joint efforts with these wrenches, and the derivatives of all of them. The
- * equations of one state are in dynamics/contact/ground.h, with the base's effort tau_b and Jacobian J_b, and
+ * equations of one state are in dynamics/contact/ground_reaction.h, with the base's effort tau_b and Jacobian J_b, and
  * contact k's wrench W_k and Jacobian J_k. Kernels compute in lanes:
  *
  *     inverse dynamics                         efforts without ground; the first six are tau_b

@@ -68,13 +68,13 @@ static bool read_contact_frame(const point_entry *p, dyn_frame *to)
     return true;
 }
 
-static bool read_compliant(const point_entry *p, dyn_ground_point *point)
+static bool read_compliant(const point_entry *p, dyn_compliant_contact *point)
 {
     static const char *const fields[] = {"frame",         "position",    "plane",
                                          "stiffness",     "dissipation", "friction_coefficient",
                                          "slip_velocity", "rigid",       NULL};
     const api_place          place    = api_place_key(p->place, "stiffness");
-    *point                            = (dyn_ground_point){.normal = {0, 0, 1}, .slip = SLIP_VELOCITY};
+    *point                            = (dyn_compliant_contact){.normal = {0, 0, 1}, .slip = SLIP_VELOCITY};
     if (!api_check_keys(p->q, p->entry, p->place, fields, "a contact")) return false;
     if (!api_node_get(p->entry, "stiffness"))
         return api_fail_at(p->q->problem, &place, API_MISSING_FIELD,
@@ -161,7 +161,7 @@ bool api_contact_points_list(const api_query *q, api_contact_points *points)
     if (!points->sites) return false;
     if (n > 0) memcpy(points->sites, q->scene.wrench, n * sizeof *points->sites);
     for (size_t i = 0; i < points->n; i++)
-        points->sites[n + i] = dyn_ground_points_site(&points->point[i]);
+        points->sites[n + i] = dyn_compliant_contacts_site(&points->point[i]);
     return true;
 }
 

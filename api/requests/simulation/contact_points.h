@@ -1,5 +1,5 @@
 /* contact_points.h - reads the field "contacts" of a simulation: points of the robot that push against planes
- * (dynamics/contact/ground_points.h), or that planes do not let in (dynamics/rigid_contact/rigid_contact_solver.h).
+ * (dynamics/contact/compliant_contact.h), or that planes do not let in (dynamics/rigid_contact/rigid_contact_solver.h).
  *
  *     {"frame", "position"?, "plane"?: {"point"?, "normal"?}, "friction_coefficient"?,
  *      "stiffness", "dissipation"?, "slip_velocity"?}          a compliant contact
@@ -10,14 +10,14 @@
 #include "dynamics/simulation/simulation.h"
 
 typedef struct api_contact_points {
-    size_t             n_all;
-    bool              *is_rigid; /* [n_all] in the order of the request */
-    size_t             n, n_rigid;
-    dyn_ground_point  *point; /* [n] the compliant ones */
-    dyn_rigid_contact *rigid; /* [n_rigid] */
-    size_t            *entry; /* [n_rigid] places of the rigid ones in the request */
-    dyn_wrench_site   *sites; /* the wrenches of the request, then the forces at `point`; set by
-                                 api_contact_points_list */
+    size_t                 n_all;
+    bool                  *is_rigid; /* [n_all] in the order of the request */
+    size_t                 n, n_rigid;
+    dyn_compliant_contact *point; /* [n] the compliant ones */
+    dyn_rigid_contact     *rigid; /* [n_rigid] */
+    size_t                *entry; /* [n_rigid] places of the rigid ones in the request */
+    dyn_wrench_site       *sites; /* the wrenches of the request, then the forces at `point`; set by
+                                     api_contact_points_list */
 } api_contact_points;
 
 /* Reads the field; n_all is 0 where there is none. Returns false with a problem. */

@@ -1,4 +1,4 @@
-/* ground.h - computes the wrenches of the ground on one or two feet of a robot in motion: one state, no lanes.
+/* ground_reaction.h - computes the wrenches of the ground on one or two feet of a robot in motion: one state, no lanes.
  *
  * The method has two steps (Xiang et al. 2009; Barman 2020, ch. 5). First, inverse dynamics without ground gives the
  * efforts tau_b along the six coordinates of the base. The ground bears them instead, by the resultant [F; N_b] about

@@ -1,6 +1,7 @@
-/* ground.c - computes the reaction of the ground (ground.h). The _work functions of LAPACKE use memory of the caller.
+/* ground_reaction.c - computes the reaction of the ground (ground_reaction.h). The _work functions of LAPACKE use
+ * memory of the caller.
  */
-#include "ground.h"
+#include "ground_reaction.h"
 #include "dynamics/math/geometry.h"
 #include <lapacke.h>
 #include <math.h>

@@ -1,27 +1,27 @@
-/* ground_points.c - finds the forces of planes on points of a robot (ground_points.h). */
-#include "ground_points.h"
+/* compliant_contact.c - finds the forces of planes on points of a robot (compliant_contact.h). */
+#include "compliant_contact.h"
 #include "dynamics/dynamics.h"
 #include <math.h>
 #include <string.h>
 
-bool dyn_ground_points_open(dyn_memory memory, size_t W, size_t n, const dyn_ground_point *point,
-                            dyn_ground_points *points)
+bool dyn_compliant_contacts_open(dyn_memory memory, size_t W, size_t n, const dyn_compliant_contact *point,
+                                 dyn_compliant_contacts *points)
 {
     bool room        = true;
-    *points          = (dyn_ground_points){.n = n, .point = point};
+    *points          = (dyn_compliant_contacts){.n = n, .point = point};
     points->position = dyn_take_zeroed(memory, 3 * W, &room);
     points->velocity = dyn_take_zeroed(memory, 6 * W, &room);
     points->forces   = dyn_take_zeroed(memory, 3 * points->n * W, &room);
     return room;
 }
 
-dyn_wrench_site dyn_ground_points_site(const dyn_ground_point *point)
+dyn_wrench_site dyn_compliant_contacts_site(const dyn_compliant_contact *point)
 {
     return (dyn_wrench_site){.body = point->frame.body, .X_bl = point->frame.X_bf, .world_axes = true};
 }
 
 /* Finds the force at a point in one lane; x and v are its position and velocity. */
-static void find_plane_force(const dyn_ground_point *point, const double x[3], const double v[3], double force[3])
+static void find_plane_force(const dyn_compliant_contact *point, const double x[3], const double v[3], double force[3])
 {
     const double *n   = point->normal;
     double        gap = 0, rate = 0, slip = point->slip * point->slip;
@@ -40,7 +40,7 @@ static void find_plane_force(const dyn_ground_point *point, const double x[3], c
 }
 
 /* Sets the force at point i from its position and velocity in all lanes. */
-static void set_plane_force(const dyn_ground_points *points, size_t i, size_t W)
+static void set_plane_force(const dyn_compliant_contacts *points, size_t i, size_t W)
 {
     for (size_t l = 0; l < W; l++) {
         double x[3], v[3], force[3];
@@ -54,8 +54,8 @@ static void set_plane_force(const dyn_ground_points *points, size_t i, size_t W)
     }
 }
 
-void dyn_ground_points_find(const dyn_ground_points *points, const dyn_contact_states *states, size_t W,
-                            dyn_deadline deadline)
+void dyn_compliant_contacts_find(const dyn_compliant_contacts *points, const dyn_contact_states *states, size_t W,
+                                 dyn_deadline deadline)
 {
     for (size_t i = 0; i < points->n && dyn_may_continue(deadline); i++) {
         const dyn_frame *frame = &points->point[i].frame;
@@ -71,13 +71,13 @@ void dyn_ground_points_find(const dyn_ground_points *points, const dyn_contact_s
     }
 }
 
-void dyn_ground_points_put(const dyn_ground_points *points, size_t W, size_t n, double *wrenches)
+void dyn_compliant_contacts_put(const dyn_compliant_contacts *points, size_t W, size_t n, double *wrenches)
 {
     for (size_t i = 0; i < points->n; i++)
         memcpy(wrenches + 9 * (n - points->n + i) * W, points->forces + 3 * i * W, 3 * W * sizeof *wrenches);
 }
 
-double dyn_ground_points_longest_step(const dyn_ground_points *points, double mass)
+double dyn_compliant_contacts_longest_step(const dyn_compliant_contacts *points, double mass)
 {
     double stiffness = 0;
     for (size_t i = 0; i < points->n; i++)

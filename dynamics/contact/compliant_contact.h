@@ -1,4 +1,4 @@
-/* ground_points.h - finds the forces of planes on points of a robot.
+/* compliant_contact.h - finds the forces of planes on points of a robot.
  *
  * With the gap g = n.(x - p) of a point x above the plane through p with the normal n, the velocity v of the material
  * point, v_t = v - (n.v) n, and the depth d = max(0, -g), the force on the robot is
@@ -12,7 +12,7 @@
 #include "contact.h"
 
 /* A point of the robot that a plane pushes out. */
-typedef struct dyn_ground_point {
+typedef struct dyn_compliant_contact {
     dyn_frame frame;       /* the point is its origin */
     double    point[3];    /* p, m, world axes */
     double    normal[3];   /* n, of unit length, world axes, out of the ground */
@@ -20,30 +20,30 @@ typedef struct dyn_ground_point {
     double    dissipation; /* c, s/m */
     double    friction;    /* mu */
     double    slip;        /* v_s, m/s */
-} dyn_ground_point;
+} dyn_compliant_contact;
 
 /* Points with their arrays in lanes. */
-typedef struct dyn_ground_points {
-    size_t                  n;
-    const dyn_ground_point *point;               /* [n] */
-    double                 *position, *velocity; /* 3 and 6, of one point: scratch */
-    double                 *forces;              /* 3 per point, N in world axes */
-} dyn_ground_points;
+typedef struct dyn_compliant_contacts {
+    size_t                       n;
+    const dyn_compliant_contact *point;               /* [n] */
+    double                      *position, *velocity; /* 3 and 6, of one point: scratch */
+    double                      *forces;              /* 3 per point, N in world axes */
+} dyn_compliant_contacts;
 
 /* Takes the arrays of n points for W lanes. Returns false if memory is refused. */
-bool dyn_ground_points_open(dyn_memory memory, size_t W, size_t n, const dyn_ground_point *point,
-                            dyn_ground_points *points);
+bool dyn_compliant_contacts_open(dyn_memory memory, size_t W, size_t n, const dyn_compliant_contact *point,
+                                 dyn_compliant_contacts *points);
 
 /* Returns the site of the force at a point as a wrench whose torque and point are zero. */
-dyn_wrench_site dyn_ground_points_site(const dyn_ground_point *point);
+dyn_wrench_site dyn_compliant_contacts_site(const dyn_compliant_contact *point);
 
 /* Sets the forces of one block of states in W lanes. Past the deadline they stay as they are. */
-void dyn_ground_points_find(const dyn_ground_points *points, const dyn_contact_states *states, size_t W,
-                            dyn_deadline deadline);
+void dyn_compliant_contacts_find(const dyn_compliant_contacts *points, const dyn_contact_states *states, size_t W,
+                                 dyn_deadline deadline);
 
 /* Writes the forces to the last of n wrenches of 9 numbers, in W lanes. */
-void dyn_ground_points_put(const dyn_ground_points *points, size_t W, size_t n, double *wrenches);
+void dyn_compliant_contacts_put(const dyn_compliant_contacts *points, size_t W, size_t n, double *wrenches);
 
 /* Returns half of sqrt(mass / k), in s, with the largest stiffness k: a sixth of the time that a point of this mass
  * would be in contact. 0 without points. */
-double dyn_ground_points_longest_step(const dyn_ground_points *points, double mass);
+double dyn_compliant_contacts_longest_step(const dyn_compliant_contacts *points, double mass);
