@@ -2,7 +2,7 @@
 #include "record_files.h"
 #include "checksum.h"
 #include "durable_file.h"
-#include "server/work/parallel.h"
+#include "server/work/startup_tasks.h"
 #include "server/work/priority.h"
 #include <dirent.h>
 #include <errno.h>
@@ -174,7 +174,7 @@ void srv_records_restore(int folder, api *service, size_t threads, srv_record_fi
     restoring r = {.folder = folder, .service = service, .n = files->n, .file = files->file, .files = files};
     srv_mutex_init(&r.mutex);
     pthread_cond_init(&r.entered, NULL);
-    srv_run_parallel(threads, files->n, restore_file, &r);
+    srv_run_startup_tasks(threads, files->n, restore_file, &r);
     pthread_cond_destroy(&r.entered);
     pthread_mutex_destroy(&r.mutex);
 }

@@ -3,7 +3,7 @@
 #include "tests/server/support/store_folder.h"
 #include "server/store/durable_file.h"
 #include "server/store/record_files.h"
-#include "server/work/parallel.h"
+#include "server/work/startup_tasks.h"
 #include "tests/target.h"
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -145,8 +145,8 @@ static void test_every_task_runs_once(void **state)
 {
     static const size_t threads[] = {0, 1, 2, 5, 10000};
     for (size_t k = 0; k < sizeof threads / sizeof *threads; k++) {
-        srv_run_parallel(threads[k], 0, count_call, calls);
-        srv_run_parallel(threads[k], TASKS, count_call, calls);
+        srv_run_startup_tasks(threads[k], 0, count_call, calls);
+        srv_run_startup_tasks(threads[k], TASKS, count_call, calls);
         for (size_t i = 0; i < TASKS; i++)
             assert_int_equal(atomic_load(&calls[i]), (int)k + 1);
     }

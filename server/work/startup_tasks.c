@@ -1,6 +1,6 @@
-/* parallel.c - see parallel.h. */
+/* startup_tasks.c - see startup_tasks.h. */
 #define _GNU_SOURCE /* pthread_setname_np */
-#include "parallel.h"
+#include "startup_tasks.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -21,7 +21,7 @@ static void *run_tasks(void *argument)
     return NULL;
 }
 
-void srv_run_parallel(size_t threads, size_t n, void (*task)(void *arg, size_t i), void *arg)
+void srv_run_startup_tasks(size_t threads, size_t n, void (*task)(void *arg, size_t i), void *arg)
 {
     shared_tasks tasks = {.n = n, .task = task, .arg = arg};
     pthread_t    thread[THREADS_MOST];
