@@ -2,7 +2,7 @@
 #include "exchange_private.h"
 #include "client_account.h"
 #include "client_identity.h"
-#include "client_limits.h"
+#include "client_rate_limits.h"
 #include "server/access/forwarded.h"
 #include "request_head.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* exchange_run.c - run a complete request: on this thread, or on a worker if it is admitted. */
 #include "exchange_private.h"
-#include "client_limits.h"
+#include "client_rate_limits.h"
 #include "api/metrics.h"
 #include "server/work/clock.h"
 #include <math.h>

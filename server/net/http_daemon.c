@@ -4,7 +4,7 @@
  * (the only moment when libmicrohttpd gives the undecoded target) to the last byte of the answer. */
 #include "http_daemon.h"
 #include "client_account.h"
-#include "client_limits.h"
+#include "client_rate_limits.h"
 #include "exchange.h"
 #include "disconnect.h"
 #include "response.h"

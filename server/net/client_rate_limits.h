@@ -1,4 +1,4 @@
-/* client_limits.h - hold each client to its numbers of connections and of requests per second. */
+/* client_rate_limits.h - hold each client to its numbers of connections and of requests per second. */
 #pragma once
 #include "event_loop.h"
 

@@ -1,5 +1,5 @@
-/* client_limits.c - see client_limits.h. */
-#include "client_limits.h"
+/* client_rate_limits.c - see client_rate_limits.h. */
+#include "client_rate_limits.h"
 #include <math.h>
 #include <string.h>
 
