@@ -1,7 +1,7 @@
 /* robot_files.h - the interface to robots of several files, for servers and commands: recognise archives, choose the
  * file of the robot, and list the files that a file names. */
 #pragma once
-#include "api/base/memory/budget.h"
+#include "api/base/memory/client_memory_budget.h"
 #include "api/problem.h"
 #include "api/robots/files.h"
 

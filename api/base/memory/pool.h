@@ -2,7 +2,7 @@
  * pieces stay valid until the request ends. One thread uses a pool at a time. */
 #pragma once
 #include "api/problem.h"
-#include "budget.h"
+#include "client_memory_budget.h"
 #include "scratch.h"
 #include "dynamics/memory/memory.h"
 

@@ -2,7 +2,7 @@
  * The body is expanded twice: once to count its bytes, in a window that is overwritten, and once into memory of this
  * size, which is claimed between. So no memory is taken for a body that is refused. */
 #pragma once
-#include "api/base/memory/budget.h"
+#include "api/base/memory/client_memory_budget.h"
 #include "api/codec/negotiate.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include "api/robots/document/drive_limits.h"
 #include "api/robots/files.h"
 #include "api/base/memory/arena.h"
-#include "api/base/memory/budget.h"
+#include "api/base/memory/client_memory_budget.h"
 #include "api/codec/json.h"
 #include "api/codec/names.h"
 #include <stdatomic.h>

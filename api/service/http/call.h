@@ -1,7 +1,7 @@
 /* call.h - private to api/: the structures behind the opaque types of api.h, and the functions that build a reply. */
 #pragma once
 #include "api/api.h"
-#include "api/base/memory/budget.h"
+#include "api/base/memory/client_memory_budget.h"
 #include "api/base/memory/buffer.h"
 #include "api/base/memory/scratch.h"
 #include "api/robots/locked_joints/locked_cache.h"

@@ -1,4 +1,4 @@
-/* budget.h - count the bytes that all requests in flight use, and share them among the clients.
+/* client_memory_budget.h - count the bytes that all requests in flight use, and share them among the clients.
  *
  * A claim that does not fit fails immediately; no thread waits for memory. The request is answered 503, or 413 if it
  * would not fit even alone. api_budget may be used from any thread.

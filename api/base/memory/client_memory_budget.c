@@ -1,5 +1,5 @@
-/* budget.c - see budget.h. */
-#include "budget.h"
+/* client_memory_budget.c - see client_memory_budget.h. */
+#include "client_memory_budget.h"
 
 /* RESERVE: part of the limit for light requests. LIGHT: part of the reserve that one light request uses at most.
  * LITTLE: part of the reserve up to which a client may use its second half. GREED: bytes of a client for each byte that
