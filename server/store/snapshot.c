@@ -6,7 +6,7 @@
  * moment of the listing. Else the files that differ are opened, and the comparison is repeated. */
 #include "snapshot.h"
 #include "durable_file.h"
-#include "record_files.h"
+#include "record_loader.h"
 #include "server/work/clock.h"
 #include "server/work/cores.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* store_state.h - the state of an open store, for the files of this folder that open, change, probe and restore it. */
 #pragma once
-#include "record_files.h"
+#include "record_loader.h"
 #include "store.h"
 #include "handover_sync.h"
 #include "server/work/periodic.h"

@@ -2,7 +2,7 @@
  * of one thread. */
 #include "tests/server/support/store_folder.h"
 #include "server/store/durable_file.h"
-#include "server/store/record_files.h"
+#include "server/store/record_loader.h"
 #include "server/work/startup_tasks.h"
 #include "tests/target.h"
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* record_files.c - lists the files of records, reads them on several threads, and passes them to the api in order. */
-#include "record_files.h"
+/* record_loader.c - lists the files of records, reads them on several threads, and passes them to the api in order. */
+#include "record_loader.h"
 #include "checksum.h"
 #include "durable_file.h"
 #include "server/work/startup_tasks.h"

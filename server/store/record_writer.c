@@ -1,4 +1,4 @@
-/* store_changes.c - saves and erases records, so that a change that the disk does not confirm is undone. */
+/* record_writer.c - saves and erases records, so that a change that the disk does not confirm is undone. */
 #include "store_state.h"
 #include "checksum.h"
 #include "durable_file.h"

@@ -1,4 +1,4 @@
-/* record_files.h - read the records of a store in parallel and pass them to the api. */
+/* record_loader.h - read the records of a store in parallel and pass them to the api. */
 #pragma once
 #include "api/api.h"
 
