@@ -1,5 +1,5 @@
 /* test_cbor_reader.c - reads CBOR into nodes: the examples of RFC 8949 (appendix A), malformed bodies, and bounds on
- * the memory that a malformed body can claim. (Typed arrays: test_cbor_arrays.c.) */
+ * the memory that a malformed body can claim. (Typed arrays: test_cbor_typed_arrays.c.) */
 #include "tests/api/support/door.h"
 #include "tests/api/support/nodes.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* cbor_reader.c - read a request in CBOR (RFC 8949), whose typed arrays (RFC 8746) cbor_arrays.c reads. The reader is
- * iterative; its stack of open arrays and maps is as deep as the nesting limit. */
+/* cbor_reader.c - read a request in CBOR (RFC 8949), whose typed arrays (RFC 8746) cbor_typed_arrays.c reads. The
+ * reader is iterative; its stack of open arrays and maps is as deep as the nesting limit. */
 #include "cbor_reader.h"
-#include "cbor_typed.h"
+#include "cbor_typed_elements.h"
 #include "api/codec/remedies/kind_text.h"
 #include "api/codec/remedies/other_format.h"
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* cbor_reader.h - share the state of the CBOR reader among its files: cbor_reader.c reads values, cbor_strings.c
- * strings and references to them, cbor_arrays.c arrays of numbers. Private to these files. Every function that returns
- * bool returns false with a problem. */
+ * strings and references to them, cbor_typed_arrays.c arrays of numbers. Private to these files. Every function that
+ * returns bool returns false with a problem. */
 #pragma once
 #include "cbor_item.h"
 #include "api/codec/nodes/float_runs.h"

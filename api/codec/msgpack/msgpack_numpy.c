@@ -1,5 +1,5 @@
 /* msgpack_numpy.c - read arrays of NumPy in the form of the Python package msgpack_numpy. */
-#include "api/codec/cbor/cbor_typed.h"
+#include "api/codec/cbor/cbor_typed_elements.h"
 #include "msgpack_reader.h"
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* cbor_typed.c - convert elements of typed arrays, integers and floats of 8 to 64 bits in both orders of bytes, to
- * doubles. */
-#include "cbor_typed.h"
+/* cbor_typed_elements.c - convert elements of typed arrays, integers and floats of 8 to 64 bits in both orders of
+ * bytes, to doubles. */
+#include "cbor_typed_elements.h"
 #include "api/codec/nodes/integer.h"
 #include <inttypes.h>
 #include <math.h>

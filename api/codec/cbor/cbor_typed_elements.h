@@ -1,5 +1,5 @@
-/* cbor_typed.h - convert the elements of typed arrays (RFC 8746, section 2) to doubles. A tag from 64 to 87 gives the
- * type: bit 4 floating-point, bit 3 signed, bit 2 little-endian, bits 1 and 0 the width. */
+/* cbor_typed_elements.h - convert the elements of typed arrays (RFC 8746, section 2) to doubles. A tag from 64 to 87
+ * gives the type: bit 4 floating-point, bit 3 signed, bit 2 little-endian, bits 1 and 0 the width. */
 #pragma once
 #include "api/codec/nodes/node_read.h"
 

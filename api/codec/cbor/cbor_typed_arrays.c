@@ -1,7 +1,7 @@
-/* cbor_arrays.c - read typed arrays and multi-dimensional arrays (RFC 8746) into packed numbers. Little-endian floats
- * stay in the body, other elements are converted to doubles in the memory of the request. */
+/* cbor_typed_arrays.c - read typed arrays and multi-dimensional arrays (RFC 8746) into packed numbers. Little-endian
+ * floats stay in the body, other elements are converted to doubles in the memory of the request. */
 #include "cbor_reader.h"
-#include "cbor_typed.h"
+#include "cbor_typed_elements.h"
 #include <string.h>
 
 /* True if the array is a member of the root whose numbers are checked to be finite later, while they are copied into

@@ -1,4 +1,4 @@
-/* test_cbor_arrays.c - reads typed arrays (RFC 8746) and multi-dimensional arrays into nodes, and refuses invalid
+/* test_cbor_typed_arrays.c - reads typed arrays (RFC 8746) and multi-dimensional arrays into nodes, and refuses invalid
  * ones. */
 #include "tests/api/support/door.h"
 #include "tests/api/support/nodes.h"
