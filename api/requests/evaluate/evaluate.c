@@ -2,7 +2,7 @@
 #include "evaluate.h"
 #include "decoded_cost.h"
 #include "api/requests/answer/answer.h"
-#include "api/requests/lanes/batch.h"
+#include "api/requests/lanes/vector_reader.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "api/requests/fields/rows.h"
 #include "api/requests/fields/unit_warnings.h"
@@ -266,7 +266,7 @@ static bool is_one_window(const api_plan *plan)
  * it was read and when it was evaluated. */
 static bool pass_window(const job *j, api_evaluation *e, size_t chunk, size_t last, api_stamps *stamps)
 {
-    if (!api_batch_read_blocks(e, e->first, last)) return false;
+    if (!api_vectors_read_blocks(e, e->first, last)) return false;
     if (stamps) stamps->decoded = api_now();
     if (!evaluate_blocks(e, e->first, last) ||
         (e->plan->failed_rows && !api_answer_check(j->answer, e, e->first, last)))
@@ -412,7 +412,7 @@ static bool fail_first(const api_plan *plan, const api_node *request)
     if (!api_check_members_finite(problem, request->items,
                                   api_node_is(request, API_OBJECT) ? api_node_size(request) : 0))
         problem->row = api_row_of_pointer(problem->pointer);
-    else if (api_batch_check(plan))
+    else if (api_vectors_check(plan))
         *problem = late;
     return false;
 }

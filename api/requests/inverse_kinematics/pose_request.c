@@ -1,6 +1,6 @@
 /* pose_request.c - see pose_request.h. */
 #include "pose_request.h"
-#include "api/requests/lanes/batch.h"
+#include "api/requests/lanes/vector_reader.h"
 #include "dynamics/math/geometry.h"
 #include "dynamics/model/coordinates.h"
 #include "api/requests/fields/fields.h"
@@ -233,7 +233,7 @@ bool api_pose_request_fill(api_plan *plan, api_pose_request *r)
             v.check = api_check_orientation, v.neutral = upright, v.form = API_QUATERNION_FORM;
         if (i == API_POSE_DIRECTION) v.check = api_check_direction, v.neutral = up;
         v.lanes = r->lanes[i] = api_take_lanes(plan, v.n);
-        if (!v.lanes || !api_batch_read(plan, &v)) return false;
+        if (!v.lanes || !api_vector_read(plan, &v)) return false;
     }
     return true;
 }

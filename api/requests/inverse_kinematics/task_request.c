@@ -3,7 +3,7 @@
 #include "api/codec/number.h"
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/rows.h"
-#include "api/requests/lanes/batch.h"
+#include "api/requests/lanes/vector_reader.h"
 #include "dynamics/math/geometry.h"
 #include <math.h>
 
@@ -199,7 +199,7 @@ bool api_task_request_fill(api_plan *plan, api_task_request *r)
         if (i == 1 && goal->entries[1] == 4) v.check = api_check_orientation, v.neutral = upright;
         if (i == 1 && goal->entries[1] == 3) v.check = api_check_direction, v.neutral = up;
         v.lanes = goal->lanes[i] = api_take_lanes(plan, v.n);
-        if (!v.lanes || !api_batch_read(plan, &v)) return false;
+        if (!v.lanes || !api_vector_read(plan, &v)) return false;
     }
     return true;
 }

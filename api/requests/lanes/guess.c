@@ -1,5 +1,5 @@
 /* guess.c - read "guess" into lanes: the passive coordinates that select an assembly mode of the loops. */
-#include "batch.h"
+#include "vector_reader.h"
 #include "dynamics/loops/loops.h"
 #include "api/requests/fields/fields.h"
 #include "failed_rows.h"
@@ -67,7 +67,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
         if (k == v->n) return api_fail_no_such(e->query, &at, "passive coordinate", key, &known);
         if (!api_read_number(e->query, api_node_value(v->value, member), &at, &values[k])) return false;
     }
-    return api_batch_check_one(e, v, values);
+    return api_vector_check_one(e, v, values);
 }
 
 /* Reads the passive coordinates by name and copies them to all states. */
@@ -92,5 +92,5 @@ bool api_fill_guess(api_plan *plan)
     v.neutral      = api_failed_rows_guess(plan->failed_rows);
     v.lanes = plan->guess = api_take_lanes(plan, v.n);
     if (!v.lanes) return false;
-    return api_node_is(v.value, API_OBJECT) ? spread_named(plan, &v) : api_batch_read(plan, &v);
+    return api_node_is(v.value, API_OBJECT) ? spread_named(plan, &v) : api_vector_read(plan, &v);
 }

@@ -1,5 +1,5 @@
 /* plan.c - choose kernels and lay out the lanes of all states, or of a window: see plan.h. */
-#include "batch.h"
+#include "vector_reader.h"
 #include "dynamics/loops/loop_kernels.h"
 
 /* Window size, chosen to fit into the first-level data cache of a core; numbers per wrench. */

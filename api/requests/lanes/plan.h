@@ -13,7 +13,7 @@
 enum { API_CHUNK = 512 /* states between two checks of the deadline */ };
 
 typedef struct api_failed_rows api_failed_rows; /* failed_rows.h */
-typedef struct api_vector      api_vector;      /* batch.h */
+typedef struct api_vector      api_vector;      /* vector_reader.h */
 typedef struct api_row_time    api_row_time;    /* row_time.h */
 
 typedef struct api_plan {

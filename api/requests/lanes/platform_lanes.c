@@ -1,7 +1,7 @@
 /* platform_lanes.c - read the platform of each state into lanes, and solve for the state: see platform_lanes.h. */
 #include "platform_lanes.h"
 #include "api/requests/fields/rows.h"
-#include "batch.h"
+#include "vector_reader.h"
 
 static const double upright[4] = {0, 0, 0, 1};
 
@@ -37,7 +37,7 @@ bool api_fill_platform(api_plan *plan)
         v.form       = i == API_PLATFORM_ORIENTATION ? API_QUATERNION_FORM : NULL;
         v.neutral    = i == API_PLATFORM_ORIENTATION ? upright : NULL;
         v.lanes = plan->platform[i] = api_take_lanes(plan, n[i]);
-        if (!v.lanes || !api_batch_read(plan, &v)) return false;
+        if (!v.lanes || !api_vector_read(plan, &v)) return false;
     }
     return take_state(plan);
 }

@@ -3,7 +3,7 @@
 #include "dynamics/model/coordinates.h"
 #include "failed_rows.h"
 #include "api/requests/fields/fields.h"
-#include "batch.h"
+#include "vector_reader.h"
 #include "api/codec/number.h"
 #include <math.h>
 #include <string.h>
@@ -134,7 +134,7 @@ static bool fill_higher(api_plan *plan)
                         .order  = q->order,
                         .stride = m->nv};
         v.lanes = plan->higher[i] = api_take_lanes(plan, v.n);
-        if (!v.lanes || !api_batch_read(plan, &v)) return false;
+        if (!v.lanes || !api_vector_read(plan, &v)) return false;
     }
     return true;
 }
@@ -157,7 +157,7 @@ bool api_fill_state(api_plan *plan)
         v.bounds            = m->angles;
         v.neutral           = position ? api_failed_rows_home(plan->failed_rows) : NULL;
         v.lanes = plan->state[f] = api_take_lanes(plan, v.n);
-        if (!v.lanes || !api_batch_read(plan, &v)) return false;
+        if (!v.lanes || !api_vector_read(plan, &v)) return false;
     }
     return fill_higher(plan);
 }

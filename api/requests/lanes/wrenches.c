@@ -1,5 +1,5 @@
 /* wrenches.c - read the wrenches of a request into lanes. */
-#include "batch.h"
+#include "vector_reader.h"
 #include "api/requests/fields/wrench_fields.h"
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool read_vectors(api_plan *plan, const api_node *wrench, const api_place
         v.lanes  = lanes;
         v.stride = 3 * n * plan->query->scene.n_wrenches;
         v.first  = 3 * (n * index + i);
-        if (!api_batch_read(plan, &v)) return false;
+        if (!api_vector_read(plan, &v)) return false;
     }
     return true;
 }

@@ -1,5 +1,5 @@
-/* batch.c - read and check vectors of a request, into lanes: see batch.h. */
-#include "batch.h"
+/* vector_reader.c - read and check vectors of a request, into lanes: see vector_reader.h. */
+#include "vector_reader.h"
 #include "api/requests/fields/rows.h"
 #include "api/requests/fields/fields.h"
 #include "failed_rows.h"
@@ -151,7 +151,7 @@ static void put_neutral(const api_vector *v, size_t stride, double *lane)
         lane[k * stride] = v->neutral ? v->neutral[k] : 0;
 }
 
-bool api_batch_check_one(const api_evaluation *e, const api_vector *v, double *values)
+bool api_vector_check_one(const api_evaluation *e, const api_vector *v, double *values)
 {
     if (!e->plan->failed_rows) return check_one(e, v, values);
     api_problem    found;
@@ -178,7 +178,7 @@ static bool read_flat(const api_plan *plan, const api_vector *v)
     size_t         W      = plan->lanes;
     double        *values = W == 1 ? block_of(&e, v, 0) : api_take(plan->query->pool, v->n * sizeof *values);
     if (!values) return false;
-    if (!read_state(&e, v, values) || !api_batch_check_one(&e, v, values)) return false;
+    if (!read_state(&e, v, values) || !api_vector_check_one(&e, v, values)) return false;
     for (size_t block = W == 1 ? 1 : 0; block < plan->window; block++) {
         double *to = block_of(&e, v, block);
         for (size_t k = 0; k < v->n; k++)
@@ -330,7 +330,7 @@ static bool read_all(const api_plan *plan, const api_vector *v)
     return r.scratch && api_run_parallel(&parallel, slots, chunks, read_chunk, &r);
 }
 
-bool api_batch_read(api_plan *plan, const api_vector *v)
+bool api_vector_read(api_plan *plan, const api_vector *v)
 {
     size_t extent[API_PACKED_RANK];
     bool   batch = api_is_batch(v->value, 1),
@@ -349,7 +349,7 @@ bool api_batch_read(api_plan *plan, const api_vector *v)
 
 /* --- window by window ------------------------------------------------------------------------------------------- */
 
-bool api_batch_read_blocks(const api_evaluation *e, size_t begin, size_t end)
+bool api_vectors_read_blocks(const api_evaluation *e, size_t begin, size_t end)
 {
     const api_plan *plan = e->plan;
     for (size_t i = 0; i < plan->n_batches; i++)
@@ -357,7 +357,7 @@ bool api_batch_read_blocks(const api_evaluation *e, size_t begin, size_t end)
     return true;
 }
 
-bool api_batch_check(const api_plan *plan)
+bool api_vectors_check(const api_plan *plan)
 {
     api_evaluation e = api_evaluation_of(plan);
     for (size_t i = 0; i < plan->n_batches; i++)

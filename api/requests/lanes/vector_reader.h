@@ -1,4 +1,5 @@
-/* batch.h - read vectors of a request into lanes: one flat array of n numbers, or an array of rows of n numbers each.
+/* vector_reader.h - read vectors of a request into lanes: one flat array of n numbers, or an array of rows of n numbers
+ * each.
  */
 #pragma once
 #include "evaluation.h"
@@ -36,16 +37,16 @@ api_place api_vector_entry(const api_vector *vector, const api_place *row, size_
 
 /* Checks the numbers of one state that all rows share, in the model's order. False with a problem; where rows fail
  * alone, all rows fail instead. */
-bool api_batch_check_one(const api_evaluation *e, const api_vector *vector, double *values);
+bool api_vector_check_one(const api_evaluation *e, const api_vector *vector, double *values);
 
 /* Reads the vector into its lanes: a flat vector into all states, a batch row by row. Lanes after the last state
- * repeat it. If the plan has a window, a batch is only recorded for api_batch_read_blocks, and the memory that
+ * repeat it. If the plan has a window, a batch is only recorded for api_vectors_read_blocks, and the memory that
  * `vector` points to must stay valid. False with a problem. */
-bool api_batch_read(api_plan *plan, const api_vector *vector);
+bool api_vector_read(api_plan *plan, const api_vector *vector);
 
-/* Reads blocks [begin, end), which are those in the window, of the batches that api_batch_read has recorded. False
+/* Reads blocks [begin, end), which are those in the window, of the batches that api_vector_read has recorded. False
  * with a problem. */
-bool api_batch_read_blocks(const api_evaluation *e, size_t begin, size_t end);
+bool api_vectors_read_blocks(const api_evaluation *e, size_t begin, size_t end);
 
-/* Checks all batches that api_batch_read has recorded. False with the problem of the first bad row. */
-bool api_batch_check(const api_plan *plan);
+/* Checks all batches that api_vector_read has recorded. False with the problem of the first bad row. */
+bool api_vectors_check(const api_plan *plan);
