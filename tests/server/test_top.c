@@ -84,7 +84,7 @@ static const char second[] = "torqued_build_info{version=\"9\",target=\"avx2\",a
  */
 static void test_rise(void **state)
 {
-    static cli_top_snapshot before, now;
+    static cli_top_reading before, now;
     cli_top_read(&before, first, 1000);
     cli_top_read(&now, second, 1002);
     cli_top_subtract(&now, &before);
@@ -104,7 +104,7 @@ static void test_rise(void **state)
 /* A server that was started again counts from 0. */
 static void test_restart(void **state)
 {
-    static cli_top_snapshot before, now;
+    static cli_top_reading before, now;
     cli_top_read(&before, second, 1000);
     cli_top_read(&now, first, 1002);
     cli_top_subtract(&now, &before);
@@ -114,15 +114,15 @@ static void test_restart(void **state)
 /* No text of a server reaches the terminal with control characters, and no line is wider than the terminal. */
 static void test_screen(void **state)
 {
-    static cli_top_snapshot now;
-    const cli_top_view      view = {.address  = "http://robots",
-                                    .state    = "rea\033[31mdy",
-                                    .reasons  = "store: one\nstore: t\302\265o\n",
-                                    .seconds  = 2,
-                                    .interval = "",
-                                    .columns  = 40,
-                                    .rows     = 17};
-    cli_text                text = {0};
+    static cli_top_reading now;
+    const cli_top_view     view = {.address  = "http://robots",
+                                   .state    = "rea\033[31mdy",
+                                   .reasons  = "store: one\nstore: t\302\265o\n",
+                                   .seconds  = 2,
+                                   .interval = "",
+                                   .columns  = 40,
+                                   .rows     = 17};
+    cli_text               text = {0};
     cli_top_read(&now, "torqued_client_requests_total{from=\"\033]0;x\007\"} 5\n", 10);
     cli_top_draw(&text, &now, &view);
     assert_false(text.failed);
@@ -140,9 +140,9 @@ static void test_screen(void **state)
 
 static void test_faults_are_shown(void **state)
 {
-    static cli_top_snapshot now;
-    const cli_top_view      view = {
-             .address = "http://robots", .state = "ready", .reasons = "", .seconds = 1, .interval = "", .columns = 80};
+    static cli_top_reading now;
+    const cli_top_view     view = {
+            .address = "http://robots", .state = "ready", .reasons = "", .seconds = 1, .interval = "", .columns = 80};
     cli_text text = {0};
     cli_top_read(&now,
                  "torqued_last_reload_timestamp_seconds 1000\ntorqued_last_failed_reload_timestamp_seconds 1100\n"

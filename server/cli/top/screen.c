@@ -129,7 +129,7 @@ static colour colour_of(double part)
 
 /* --- parts -------------------------------------------------------------------------------------------------------- */
 
-static void put_summary(screen *s, const cli_top_snapshot *now)
+static void put_summary(screen *s, const cli_top_reading *now)
 {
     const cli_top_view *v     = s->view;
     bool                ready = strcmp(v->state, "ready") == 0;
@@ -143,7 +143,7 @@ static void put_summary(screen *s, const cli_top_snapshot *now)
     put_line(s, PLAIN, "%s", "");
 }
 
-static void put_gauges(screen *s, const cli_top_snapshot *now)
+static void put_gauges(screen *s, const cli_top_reading *now)
 {
     const cli_top_figures *f      = &now->figures;
     double                 memory = part_of(f->memory, f->memory_limit), models = part_of(f->models, f->models_limit);
@@ -159,7 +159,7 @@ static void put_gauges(screen *s, const cli_top_snapshot *now)
 }
 
 /* Lines that are there only if something is wrong. The certificate has one in its last 14 days, like its alert. */
-static void put_faults(screen *s, const cli_top_snapshot *now)
+static void put_faults(screen *s, const cli_top_reading *now)
 {
     const cli_top_figures *f    = &now->figures;
     double                 ends = f->certificate_end - now->time;
@@ -175,7 +175,7 @@ static void put_faults(screen *s, const cli_top_snapshot *now)
     if (f->clock_jumps > 0) put_line(s, YELLOW, "clock        set %.0f times since the start", f->clock_jumps);
 }
 
-static void put_rates(screen *s, const cli_top_snapshot *now)
+static void put_rates(screen *s, const cli_top_reading *now)
 {
     const cli_top_figures *f       = &now->figures;
     double                 seconds = s->view->seconds, all = 0;
@@ -191,7 +191,7 @@ static void put_rates(screen *s, const cli_top_snapshot *now)
     put_line(s, PLAIN, "%s", "");
 }
 
-static void put_operation_table(screen *s, const cli_top_snapshot *now, size_t kept)
+static void put_operation_table(screen *s, const cli_top_reading *now, size_t kept)
 {
     double seconds = s->view->seconds;
     put_line(s, HEADING, "%-*s%*s%*s%*s%*s%*s%*s", NAME_COLUMN, "operation", COLUMN, "req/s", COLUMN, "failed/s",
@@ -207,7 +207,7 @@ static void put_operation_table(screen *s, const cli_top_snapshot *now, size_t k
     put_line(s, PLAIN, "%s", "");
 }
 
-static void put_client_table(screen *s, const cli_top_snapshot *now)
+static void put_client_table(screen *s, const cli_top_reading *now)
 {
     double seconds = s->view->seconds;
     put_line(s, HEADING, "%-*s%*s%*s%*s%*s", NAME_COLUMN, "client", COLUMN, "req/s", COLUMN, "refused/s", COLUMN,
@@ -222,15 +222,15 @@ static void put_client_table(screen *s, const cli_top_snapshot *now)
     }
 }
 
-void cli_top_draw(cli_text *text, const cli_top_snapshot *snapshot, const cli_top_view *view)
+void cli_top_draw(cli_text *text, const cli_top_reading *reading, const cli_top_view *view)
 {
     enum { ROWS_OF_CLIENTS = 9 }; /* most rows that operations leave to clients, with the two around their heading */
     screen s = {text, view, 0};
-    put_summary(&s, snapshot);
-    put_gauges(&s, snapshot);
-    put_faults(&s, snapshot);
-    put_rates(&s, snapshot);
+    put_summary(&s, reading);
+    put_gauges(&s, reading);
+    put_faults(&s, reading);
+    put_rates(&s, reading);
     size_t left = view->rows > s.rows ? view->rows - s.rows : 0;
-    put_operation_table(&s, snapshot, left / 2 < ROWS_OF_CLIENTS ? left / 2 : ROWS_OF_CLIENTS);
-    put_client_table(&s, snapshot);
+    put_operation_table(&s, reading, left / 2 < ROWS_OF_CLIENTS ? left / 2 : ROWS_OF_CLIENTS);
+    put_client_table(&s, reading);
 }

@@ -1,6 +1,6 @@
 /* screen.h - draw the figures of a server as lines of text for a terminal. */
 #pragma once
-#include "snapshot.h"
+#include "metrics_reading.h"
 #include "server/cli/client/text.h"
 
 typedef struct cli_top_view {
@@ -13,6 +13,6 @@ typedef struct cli_top_view {
     bool        colours;       /* true: with escape sequences of ECMA-48 */
 } cli_top_view;
 
-/* Appends the lines. Counters of the snapshot are rises over view->seconds. Bytes of texts that are no printable ASCII
+/* Appends the lines. Counters of the reading are rises over view->seconds. Bytes of texts that are no printable ASCII
  * become '?'. */
-void cli_top_draw(cli_text *text, const cli_top_snapshot *snapshot, const cli_top_view *view);
+void cli_top_draw(cli_text *text, const cli_top_reading *reading, const cli_top_view *view);

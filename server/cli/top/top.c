@@ -23,12 +23,12 @@ const cli_option cli_top_options[] = {
 };
 
 typedef struct top {
-    cli_connection   connection;
-    double           interval; /* s */
-    cli_top_snapshot before, now;
-    bool             has_before;
-    char            *reasons;
-    char             state[200];
+    cli_connection  connection;
+    double          interval; /* s */
+    cli_top_reading before, now;
+    bool            has_before;
+    char           *reasons;
+    char            state[200];
 } top;
 
 /* --- asking ------------------------------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static void read_readiness(top *t)
 }
 
 /* Reads all figures. False after printing an error. */
-static bool read_snapshot(top *t)
+static bool read_metrics(top *t)
 {
     cli_connection *c = &t->connection;
     if (!cli_connection_send(c, &(cli_request){.method = "GET", .path = "/readyz"})) return false;
@@ -73,11 +73,11 @@ static bool read_snapshot(top *t)
 /* Draws the figures since the last reading, or since the start of the server if there was none. */
 static bool draw_rise(top *t, cli_text *text, cli_top_view *view)
 {
-    char             interval[64];
-    cli_top_snapshot rises  = t->now;
-    double           passed = t->now.time - (t->has_before ? t->before.time : t->now.figures.started);
-    time_t           second = (time_t)t->now.time;
-    struct tm        local;
+    char            interval[64];
+    cli_top_reading rises  = t->now;
+    double          passed = t->now.time - (t->has_before ? t->before.time : t->now.figures.started);
+    time_t          second = (time_t)t->now.time;
+    struct tm       local;
     if (t->has_before) cli_top_subtract(&rises, &t->before);
     cli_top_sort(&rises);
     localtime_r(&second, &local);
@@ -97,7 +97,7 @@ static int print_once(top *t)
 {
     cli_text     text = {0};
     cli_top_view view = {0};
-    if (!read_snapshot(t)) return 1;
+    if (!read_metrics(t)) return 1;
     bool done = draw_rise(t, &text, &view);
     if (done) fwrite(text.bytes, 1, text.length, stdout);
     cli_text_free(&text);
@@ -179,7 +179,7 @@ static bool redraw(top *t, bool answered)
 
 static int follow_server(top *t)
 {
-    if (!read_snapshot(t)) return 1; /* a wrong address or token is an error of the command, not of the server */
+    if (!read_metrics(t)) return 1; /* a wrong address or token is an error of the command, not of the server */
     t->connection.quiet = true;
     enter_screen();
     bool drawn = true, answered = true;
@@ -187,7 +187,7 @@ static int follow_server(top *t)
         drawn = redraw(t, answered);
         if (answered) t->before = t->now;
         t->has_before = true;
-    } while (drawn && wait_for_interval(t->interval) && ((answered = read_snapshot(t)), true));
+    } while (drawn && wait_for_interval(t->interval) && ((answered = read_metrics(t)), true));
     leave_screen();
     return drawn ? 0 : cli_fail(1, "out of memory");
 }

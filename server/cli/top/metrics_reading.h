@@ -1,4 +1,5 @@
-/* snapshot.h - the figures of a server at one moment, from its page of metrics, and their rise between two moments. */
+/* metrics_reading.h - the figures of a server at one moment, from its page of metrics, and their rise between two
+ * moments. */
 #pragma once
 #include <stddef.h>
 
@@ -32,7 +33,7 @@ typedef struct cli_top_figures {
     double clock_jumps;                            /* since the start */
 } cli_top_figures;
 
-typedef struct cli_top_snapshot {
+typedef struct cli_top_reading {
     double            time; /* s since 1970, when the page was read */
     char              version[CLI_TOP_TEXT], target[CLI_TOP_TEXT], fault[CLI_TOP_TEXT];
     cli_top_figures   figures;
@@ -41,18 +42,18 @@ typedef struct cli_top_snapshot {
     size_t            operations;
     cli_top_client    client[CLI_TOP_CLIENTS];
     size_t            clients;
-} cli_top_snapshot;
+} cli_top_reading;
 
 /* Reads a page. `time`: now, s since 1970. */
-void cli_top_read(cli_top_snapshot *snapshot, const char *page, double time);
+void cli_top_read(cli_top_reading *reading, const char *page, double time);
 
 /* Replaces all counters of `now` by their rise since `before`, which was read from the same server; gauges stay. A
  * counter that has fallen began anew at 0, since the server was started again. */
-void cli_top_subtract(cli_top_snapshot *now, const cli_top_snapshot *before);
+void cli_top_subtract(cli_top_reading *now, const cli_top_reading *before);
 
 /* Returns the duration, s, that the fraction `part` of the requests of an operation did not exceed, interpolated within
  * a bucket; 0 without requests. A duration beyond the last bound is that bound. */
 double cli_top_quantile(const cli_top_operation *operation, double part);
 
 /* Sorts operations by requests and clients by work, then by requests and refusals; the greatest come first. */
-void cli_top_sort(cli_top_snapshot *snapshot);
+void cli_top_sort(cli_top_reading *reading);

@@ -1,5 +1,5 @@
-/* snapshot.c - collects the figures of a page of metrics, and subtracts two collections (snapshot.h). */
-#include "snapshot.h"
+/* metrics_reading.c - collects the figures of a page of metrics, and subtracts two collections (metrics_reading.h). */
+#include "metrics_reading.h"
 #include "metrics_text.h"
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static const figure_name figures[] = {
     FIGURE("torqued_clock_jumps_total", clock_jumps, 0),
 };
 
-static double *figure_at(cli_top_snapshot *s, size_t i)
+static double *figure_at(cli_top_reading *s, size_t i)
 {
     return (double *)(void *)&s->figures + figures[i].offset;
 }
@@ -59,7 +59,7 @@ static void keep_text(char to[CLI_TOP_TEXT], const char *text)
 }
 
 /* Returns the operation of a name, which is added if there is room; NULL: there is none. */
-static cli_top_operation *operation_named(cli_top_snapshot *s, const char *name)
+static cli_top_operation *operation_named(cli_top_reading *s, const char *name)
 {
     for (size_t i = 0; i < s->operations; i++)
         if (strcmp(s->operation[i].name, name) == 0) return &s->operation[i];
@@ -68,7 +68,7 @@ static cli_top_operation *operation_named(cli_top_snapshot *s, const char *name)
     return &s->operation[s->operations++];
 }
 
-static cli_top_client *client_named(cli_top_snapshot *s, const char *name)
+static cli_top_client *client_named(cli_top_reading *s, const char *name)
 {
     for (size_t i = 0; i < s->clients; i++)
         if (strcmp(s->client[i].name, name) == 0) return &s->client[i];
@@ -77,7 +77,7 @@ static cli_top_client *client_named(cli_top_snapshot *s, const char *name)
     return &s->client[s->clients++];
 }
 
-static void add_request(cli_top_snapshot *s, const cli_metric *metric)
+static void add_request(cli_top_reading *s, const cli_metric *metric)
 {
     cli_top_operation *operation = operation_named(s, cli_metric_label_of(metric, "operation"));
     char class                   = *cli_metric_label_of(metric, "status");
@@ -88,7 +88,7 @@ static void add_request(cli_top_snapshot *s, const cli_metric *metric)
     if (number == 0 || number >= 4) operation->failed += metric->value;
 }
 
-static void add_bucket(cli_top_snapshot *s, const cli_metric *metric)
+static void add_bucket(cli_top_reading *s, const cli_metric *metric)
 {
     cli_top_operation *o = operation_named(s, cli_metric_label_of(metric, "operation"));
     if (!o || o->buckets == CLI_TOP_BUCKETS) return;
@@ -96,7 +96,7 @@ static void add_bucket(cli_top_snapshot *s, const cli_metric *metric)
     o->bucket[o->buckets++] = metric->value;
 }
 
-static void add_client(cli_top_snapshot *s, const cli_metric *metric)
+static void add_client(cli_top_reading *s, const cli_metric *metric)
 {
     static const char prefix[] = "torqued_client_";
     const char       *name = cli_metric_label_of(metric, "client"), *measure = metric->name + sizeof prefix - 1;
@@ -110,7 +110,7 @@ static void add_client(cli_top_snapshot *s, const cli_metric *metric)
 
 static void add_series(void *arg, const cli_metric *metric)
 {
-    cli_top_snapshot *s = arg;
+    cli_top_reading *s = arg;
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (strcmp(metric->name, figures[i].name) == 0) *figure_at(s, i) += metric->value;
     if (strcmp(metric->name, "torqued_requests_total") == 0) add_request(s, metric);
@@ -128,10 +128,10 @@ static void add_series(void *arg, const cli_metric *metric)
     }
 }
 
-void cli_top_read(cli_top_snapshot *snapshot, const char *page, double time)
+void cli_top_read(cli_top_reading *reading, const char *page, double time)
 {
-    *snapshot = (cli_top_snapshot){.time = time};
-    cli_metrics_read(page, add_series, snapshot);
+    *reading = (cli_top_reading){.time = time};
+    cli_metrics_read(page, add_series, reading);
 }
 
 /* --- the rise ----------------------------------------------------------------------------------------------------- */
@@ -158,9 +158,9 @@ static void subtract_client(cli_top_client *c, const cli_top_client *before)
     c->refused  = before ? rise(c->refused, before->refused) : 0;
 }
 
-void cli_top_subtract(cli_top_snapshot *now, const cli_top_snapshot *before)
+void cli_top_subtract(cli_top_reading *now, const cli_top_reading *before)
 {
-    cli_top_snapshot earlier = *before;
+    cli_top_reading earlier = *before;
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (figures[i].counts) *figure_at(now, i) = rise(*figure_at(now, i), *figure_at(&earlier, i));
     for (size_t i = 0; i < CLI_TOP_CLASSES; i++)
@@ -209,8 +209,8 @@ static int by_work(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-void cli_top_sort(cli_top_snapshot *snapshot)
+void cli_top_sort(cli_top_reading *reading)
 {
-    qsort(snapshot->operation, snapshot->operations, sizeof *snapshot->operation, by_requests);
-    qsort(snapshot->client, snapshot->clients, sizeof *snapshot->client, by_work);
+    qsort(reading->operation, reading->operations, sizeof *reading->operation, by_requests);
+    qsort(reading->client, reading->clients, sizeof *reading->client, by_work);
 }
