@@ -48,8 +48,9 @@ typedef struct api_config {
     const char     *target;
     api_limits      limits;
     const api_file *files; /* served at their paths; ends with a NULL path. NULL: no files */
-    const char *hosts;   /* names that Host may have, separated by commas, besides loopback names; NULL: see access.c */
-    const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
+    /* Names that Host may have, separated by commas, besides loopback names; NULL: see host_and_origin.c. */
+    const char         *hosts;
+    const char         *origins;        /* web origins that may read answers, separated by commas, or "*"; NULL: none */
     api_memory_holders *memory_holders; /* for /metrics; NULL: /metrics does not tell */
     void               *memory_source;
 } api_config;

@@ -27,9 +27,10 @@ typedef struct srv_config {
     const char *health_listen; /* addresses for probes and metrics, separated by commas; NULL: none */
     const char *models;        /* folder; NULL: srv_config_models_folder determines it */
     const char *store;         /* folder or postgresql:// URL; NULL: srv_config_store_folder determines it */
-    const char *hosts;         /* names that Host may have, separated by commas; NULL: see api/service/http/access.c */
-    const char *origins;       /* web origins that may read answers, separated by commas, or "*"; NULL: none */
-    const char *tokens;        /* file of the clients, see server/access/clients.h; NULL: no access control */
+    /* Names that Host may have, separated by commas; NULL: see api/service/http/host_and_origin.c. */
+    const char *hosts;
+    const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
+    const char *tokens;  /* file of the clients, see server/access/clients.h; NULL: no access control */
     const char *tls_certificate, *tls_key; /* files; NULL: no TLS */
     const char *tls_client_ca;             /* file; NULL: no client certificates */
     const char *trusted_proxies;           /* networks, separated by commas; NULL: none */

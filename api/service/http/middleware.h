@@ -13,9 +13,10 @@ typedef bool api_middleware(api_call *call, const api_request *request, api_prob
 /* X(function) for each middleware. */
 #define API_MIDDLEWARES(X)                                                                                             \
     X(api_join_trace)   /* trace_context.c: returns the trace of the request with a span of its own */                 \
-    X(api_check_host)   /* access.c: refuses names that this server does not have */                                   \
-    X(api_check_scope)  /* scope.c: refuses what is not served at an address for probes */                             \
-    X(api_admit_origin) /* access.c: marks answers that a page of another origin may read; answers its preflight */    \
+    X(api_check_host)   /* host_and_origin.c: refuses names that this server does not have */                          \
+    X(api_check_scope)  /* probe_address.c: refuses what is not served at an address for probes */                     \
+    X(api_admit_origin) /* host_and_origin.c: marks answers that a page of another origin may read; answers its        \
+                           preflight */                                                                                \
     X(api_check_role)   /* authorize.c: refuses clients that lack the role for the method and the path */
 
 #define X(function) api_middleware function;

@@ -1,4 +1,5 @@
-/* scope.c - a middleware (middleware.h): serve only probes, and perhaps metrics, at an address for probes (api_scope).
+/* probe_address.c - a middleware (middleware.h): serve only probes, and perhaps metrics, at an address for probes
+ * (api_scope).
  *
  * An address for probes speaks plain HTTP. Where other machines can reach it, the token that /metrics needs could be
  * read on the way. */

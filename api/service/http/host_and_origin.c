@@ -1,4 +1,5 @@
-/* access.c - two middlewares (middleware.h): refuse foreign names in Host, and let listed web origins read answers.
+/* host_and_origin.c - two middlewares (middleware.h): refuse foreign names in Host, and let listed web origins read
+ * answers.
  *
  * Both protect people whose browser reaches this server from pages of other sites. DNS rebinding: a site lets its own
  * name resolve to an address of this server, so that the browser takes both for one site; the Host header still
