@@ -70,7 +70,7 @@ def figures():
          names_of(requests + "combinations.py", "REQUEST_FEATURES")),
         ("operations that each pair meets", count(r"^@operation\(", texts(requests + "combination_requests.py"))),
         ("worst cases of time", names_of(requests + "worst_cases.py", "ROWS")),
-        ("codes of problems, each provoked", count(r"^ {4}X\(\w+, \"[a-z-]+\", \d+", texts("api/problem.h"))),
+        ("codes of problems, each provoked", count(r"^ {4}X\(\w+, \"[a-z-]+\", \d+", texts("api/problem_codes.h"))),
         ("answers whose bits are kept, in two arithmetic classes", answers()),
         ("names of interfaces that stay compatible", len(texts("tests/compatibility/baseline.txt")[0].splitlines()) - 1),
     ]
