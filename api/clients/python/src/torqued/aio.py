@@ -16,6 +16,7 @@ from .contract.async_operations import AsyncOperations
 from .contract.fields import ModelEntry, ModelFields, ProblemMeaning, Ready, Service
 from .described import Described
 from .errors import ConnectionFailed, Problem, TimedOut
+from .retries import FIRST_PAUSE, Attempts
 
 C = TypeVar("C", bound="AsyncClient")
 
@@ -130,7 +131,7 @@ class AsyncClient:
 
     async def send(self, call: calls.Call, timeout: Optional[float] = None) -> http1.Response:
         """Sends a call, again where that is allowed and helps, and returns the response whatever its status."""
-        attempts = calls.Attempts(call, self.retries, self.timeout if timeout is None else timeout)
+        attempts = Attempts(call, self.retries, self.timeout if timeout is None else timeout)
         self._changes.add_to(call)
         buffers = call.buffers(self._address.prefix, self._common)
         while True:
@@ -143,13 +144,13 @@ class AsyncClient:
                 return response
             await asyncio.sleep(pause)
 
-    async def _try(self, call: calls.Call, buffers: Sequence[Any], attempts: calls.Attempts) -> Optional[http1.Response]:
+    async def _try(self, call: calls.Call, buffers: Sequence[Any], attempts: Attempts) -> Optional[http1.Response]:
         """The response, or None if the connection was lost and the call is to be sent again."""
         try:
             connection = await self._pool.borrow(attempts.deadline)
         except ConnectionFailed:
             if attempts.after_loss(False):
-                await asyncio.sleep(min(calls.FIRST_PAUSE, max(attempts.remaining(), 0)))
+                await asyncio.sleep(min(FIRST_PAUSE, max(attempts.remaining(), 0)))
                 return None
             raise
         reusable = False

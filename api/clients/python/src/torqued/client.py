@@ -15,6 +15,7 @@ from .contract.fields import ModelEntry, ModelFields, ProblemMeaning, Ready, Ser
 from .contract.operations import Operations
 from .described import Described
 from .errors import ConnectionFailed, Problem, TimedOut
+from .retries import FIRST_PAUSE, Attempts
 
 C = TypeVar("C", bound="Client")
 
@@ -138,7 +139,7 @@ class Client:
 
     def send(self, call: calls.Call, timeout: Optional[float] = None) -> http1.Response:
         """Sends a call, again where that is allowed and helps, and returns the response whatever its status."""
-        attempts = calls.Attempts(call, self.retries, self.timeout if timeout is None else timeout)
+        attempts = Attempts(call, self.retries, self.timeout if timeout is None else timeout)
         self._changes.add_to(call)
         buffers = call.buffers(self._address.prefix, self._common)
         while True:
@@ -151,13 +152,13 @@ class Client:
                 return response
             time.sleep(pause)
 
-    def _try(self, call: calls.Call, buffers: Sequence[Any], attempts: calls.Attempts) -> Optional[http1.Response]:
+    def _try(self, call: calls.Call, buffers: Sequence[Any], attempts: Attempts) -> Optional[http1.Response]:
         """The response, or None if the connection was lost and the call is to be sent again."""
         try:
             connection = self._pool.borrow(attempts.deadline, certain=not call.repeatable)
         except ConnectionFailed:
             if attempts.after_loss(False):
-                time.sleep(min(calls.FIRST_PAUSE, max(attempts.remaining(), 0)))
+                time.sleep(min(FIRST_PAUSE, max(attempts.remaining(), 0)))
                 return None
             raise
         try:
