@@ -86,7 +86,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     if (loops && selected->outputs & (OF_TAU_DOT | OF_MARGIN_GRADIENTS) && api_has_load(plan->query))
         return api_fail_load(plan->query, "the gradient of tau_dot or of margins with loops");
     if (!api_motion_sample(plan, m) || !api_free_efforts_sample(plan, m, &o->efforts) ||
-        !api_followers_open(plan->query, &o->limits, &o->followers))
+        !api_mimics_open(plan->query, &o->limits, &o->followers))
         return false;
     selected->result[TIMES] = m->time;
     for (int r = 0; r < DYN_SPLINE_ORDERS; r++)

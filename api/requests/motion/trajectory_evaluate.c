@@ -2,7 +2,7 @@
  *
  * The gradients follow from the partial derivatives of trajectory_partials.h by the chain rule of
  * dynamics/trajectory_gradients/motion_chain.h. */
-#include "api/requests/evaluate/limited_motion.h"
+#include "api/requests/evaluate/limited_quantities.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/evaluate/parameter_rates.h"
@@ -34,7 +34,7 @@ static bool differentiates(const api_selection *selected, api_set outputs)
 
 static api_trajectory_task task_of(const api_selection *selected, api_set outputs)
 {
-    static const api_followers    none;
+    static const api_mimics       none;
     const api_trajectory_options *o          = selected->options;
     const api_set                 of_margins = o->rates_limited ? OF_MARGIN_GRADIENTS : 0;
     return (api_trajectory_task){.motion    = o->motion,
@@ -50,7 +50,7 @@ static api_trajectory_task task_of(const api_selection *selected, api_set output
 typedef struct scratch {
     double      *tau, *tau_dot;      /* nv + mimic joints: for margins */
     double      *sides;              /* of the margins */
-    double      *followers, *motion; /* room of follower_efforts.h and limited_motion.h */
+    double      *followers, *motion; /* room of mimic_efforts.h and limited_quantities.h */
     dyn_partials margins;
     double      *work, *points; /* points: of the points alone */
 } scratch;
@@ -59,7 +59,7 @@ static size_t margin_entries(const api_model *model, const api_selection *select
 {
     const api_trajectory_options *o = selected->options;
     if (!(selected->outputs & OF_MARGINS)) return 0;
-    return api_followers_room(&o->followers, false) + 2 * (model->nv + o->followers.n) + 2 * o->limits.n +
+    return api_mimics_room(&o->followers, false) + 2 * (model->nv + o->followers.n) + 2 * o->limits.n +
            api_limited_rates_entries(model) + dyn_margin_partials_entries(o->limits.n, model->nv);
 }
 
@@ -105,7 +105,7 @@ static scratch lay_out(const api_evaluation *e, const api_selection *selected, s
     scratch                       s = {.work = e->spare};
     if (selected->outputs & OF_MARGINS) {
         s.followers = e->spare;
-        s.tau       = api_behind(e, s.followers, api_followers_room(&o->followers, false), 1);
+        s.tau       = api_behind(e, s.followers, api_mimics_room(&o->followers, false), 1);
         s.tau_dot   = api_behind(e, s.tau, e->model->nv + o->followers.n, 1);
         s.sides     = api_behind(e, s.tau_dot, e->model->nv + o->followers.n, 1);
         s.motion    = api_behind(e, s.sides, 2 * o->limits.n, 1);
@@ -132,11 +132,11 @@ static bool find_free_motion(const api_evaluation *e, const api_selection *selec
 static void append_followers(const api_evaluation *e, const api_trajectory_options *o, const scratch *s,
                              const dyn_torque_derivative *io)
 {
-    const api_follower_block b  = api_follower_block_of(e, &o->followers, s->followers);
-    const size_t             nv = e->model->nv * e->lanes;
+    const api_mimic_block b  = api_mimic_block_of(e, &o->followers, s->followers);
+    const size_t          nv = e->model->nv * e->lanes;
     if (io->tau && io->tau != s->tau) memcpy(s->tau, io->tau, nv * sizeof *s->tau);
     if (io->tau_dot && io->tau_dot != s->tau_dot) memcpy(s->tau_dot, io->tau_dot, nv * sizeof *s->tau_dot);
-    api_follower_efforts(&b, io, s->tau + nv, o->rates_limited ? s->tau_dot + nv : NULL);
+    api_mimic_efforts(&b, io, s->tau + nv, o->rates_limited ? s->tau_dot + nv : NULL);
 }
 
 /* Computes the margins and their sides. `io` is the motion with its efforts. */
@@ -152,7 +152,7 @@ static void put_margins(const api_evaluation *e, const api_selection *selected, 
         limited[DYN_LIMIT_EFFORT_RATE] = s->tau_dot;
     }
     limited[DYN_LIMIT_EFFORT_SPEED] = limited[DYN_LIMIT_EFFORT];
-    api_limited_motion(e, block, limited);
+    api_limited_quantities(e, block, limited);
     dyn_margins_put(&limits, e->lanes, limited, api_result_block(e, selected, MARGINS, block), s->sides);
 }
 

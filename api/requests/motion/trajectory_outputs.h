@@ -2,7 +2,7 @@
  * requests, trajectory_evaluate.c, which evaluates states, and trajectory_cost.c, which estimates their time. */
 #pragma once
 #include "api/requests/fields/operation.h"
-#include "api/requests/evaluate/follower_efforts.h"
+#include "api/requests/evaluate/mimic_efforts.h"
 #include "free_efforts.h"
 #include "least_margins.h"
 
@@ -78,7 +78,7 @@ typedef struct api_trajectory_options {
     api_free_efforts  efforts;
     const dyn_frame  *points;                         /* [API_FIXED_POINTS] frames at the points; NULL: not given */
     api_limit_list    limits;                         /* n = 0: no margins are requested */
-    api_followers     followers;                      /* mimic joints whose efforts are limited */
+    api_mimics        followers;                      /* mimic joints whose efforts are limited */
     bool              efforts_limited, rates_limited; /* limits of efforts, of effort rates */
     api_least_margins least;
 } api_trajectory_options;

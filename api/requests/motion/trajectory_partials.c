@@ -14,7 +14,7 @@ size_t api_trajectory_partials_entries(const api_model *model, const api_traject
 {
     const size_t nv = model->nv, rows = nv + task->followers->n, wrenches = 6 * model->n_bodies;
     size_t       sum = 3 * rows * nv * (task->rate ? 2 : 1) + 2 * rows + nv + wrenches;
-    sum += api_followers_room(task->followers, true);
+    sum += api_mimics_room(task->followers, true);
     if (task->wrenches) sum += 3 * wrenches * nv;
     if (task->efforts->driven) sum += 3 * nv * nv + api_trajectory_free_room(nv);
     if (wrenches_change(task)) sum += api_wrench_terms_entries(model, n_wrenches, task->followers);
@@ -80,7 +80,7 @@ static void differentiate_followers(const api_evaluation *e, const api_trajector
                                     const dyn_torque_partials *p, double *room)
 {
     const size_t                first  = e->model->nv * e->model->nv * e->lanes;
-    const api_follower_block    b      = api_follower_block_of(e, task->followers, room);
+    const api_mimic_block       b      = api_mimic_block_of(e, task->followers, room);
     const dyn_torque_derivative motion = {.q        = api_state_block(e, API_Q, block),
                                           .qd       = api_state_block(e, API_QD, block),
                                           .qdd      = api_state_block(e, API_QDD, block),
@@ -91,7 +91,7 @@ static void differentiate_followers(const api_evaluation *e, const api_trajector
         by[r]       = p->tau.by[r] + first;
         rates_by[r] = task->rate ? p->rate.by[r] + first : NULL;
     }
-    api_follower_sensitivity(&b, &motion, by, task->rate ? rates_by : NULL);
+    api_mimic_sensitivity(&b, &motion, by, task->rate ? rates_by : NULL);
 }
 
 /* Converts the partial derivatives to those with respect to the spline's coordinates. p->rate.by[3] is the same array
@@ -113,7 +113,7 @@ void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_
     const bool   is_free = task->efforts->driven != NULL, changes = wrenches_change(task),
                terms_exist          = is_free || changes;
     double *followers               = room;
-    double *next                    = api_behind(e, room, api_followers_room(task->followers, true), 1);
+    double *next                    = api_behind(e, room, api_mimics_room(task->followers, true), 1);
     p->tau                          = take(e, rows, true, &next);
     p->rate                         = take(e, rows, task->rate, &next);
     p->wrenches                     = take(e, wrenches, task->wrenches, &next);

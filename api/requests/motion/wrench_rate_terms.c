@@ -6,20 +6,20 @@
 
 enum { WRENCH = 9 /* numbers of a wrench in lanes: force, torque, point */, RATE = 6 };
 
-size_t api_wrench_terms_entries(const api_model *model, size_t n_wrenches, const api_followers *followers)
+size_t api_wrench_terms_entries(const api_model *model, size_t n_wrenches, const api_mimics *followers)
 {
     const size_t rows = model->nv + followers->n;
-    return api_followers_room(followers, true) + WRENCH * n_wrenches + 3 * rows * model->nv + rows + 2 * model->nv +
+    return api_mimics_room(followers, true) + WRENCH * n_wrenches + 3 * rows * model->nv + rows + 2 * model->nv +
            6 * model->n_bodies;
 }
 
-api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, const api_followers *followers,
+api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, const api_mimics *followers,
                                           double *room)
 {
     size_t           nv = e->model->nv, rows = nv + followers->n, matrix = rows * nv * e->lanes;
     api_wrench_terms p = {.e = e, .scene = e->query->scene, .block = block, .followers = followers, .rows = rows};
     p.follower_room    = room;
-    room += api_followers_room(followers, true) * e->lanes;
+    room += api_mimics_room(followers, true) * e->lanes;
     p.wrenches    = room;
     p.scene.terms = 0;
     memset(p.scene.gravity, 0, sizeof p.scene.gravity);
@@ -46,10 +46,10 @@ static void set_wrenches(api_wrench_terms *p, double *lanes)
 }
 
 /* Returns the means to compute the efforts of mimic joints in the scene of the wrenches. */
-static api_follower_block followers_of(const api_wrench_terms *p)
+static api_mimic_block followers_of(const api_wrench_terms *p)
 {
-    api_follower_block b = api_follower_block_of(p->e, p->followers, p->follower_room);
-    b.scene              = &p->scene;
+    api_mimic_block b = api_mimic_block_of(p->e, p->followers, p->follower_room);
+    b.scene           = &p->scene;
     return b;
 }
 
@@ -61,9 +61,9 @@ static void find_efforts(api_wrench_terms *p)
                                           .tau            = p->tau,
                                           .joint_wrenches = p->joint_wrenches};
     const dyn_torque_derivative motion = {.q = io.q, .wrenches = io.wrenches};
-    const api_follower_block    b      = followers_of(p);
+    const api_mimic_block       b      = followers_of(p);
     e->kernels->inverse_dynamics(&p->scene, e->workspace, &io, 1);
-    if (p->followers->n > 0) api_follower_efforts(&b, &motion, p->tau + e->model->nv * e->lanes, NULL);
+    if (p->followers->n > 0) api_mimic_efforts(&b, &motion, p->tau + e->model->nv * e->lanes, NULL);
 }
 
 void api_wrench_terms_find_load(api_wrench_terms *p)
@@ -92,10 +92,10 @@ static void find_efforts_by_q(api_wrench_terms *p)
                                           .dtau_dqdd = p->by[2]};
     const size_t                first  = e->model->nv * e->model->nv * e->lanes;
     const dyn_torque_derivative motion = {.q = io.q, .wrenches = io.wrenches};
-    const api_follower_block    b      = followers_of(p);
+    const api_mimic_block       b      = followers_of(p);
     double *const               by[3]  = {p->by[0] + first, p->by[1] + first, p->by[2] + first};
     e->kernels->sensitivity(&p->scene, e->workspace, &io, 1);
-    if (p->followers->n > 0) api_follower_sensitivity(&b, &motion, by, NULL);
+    if (p->followers->n > 0) api_mimic_sensitivity(&b, &motion, by, NULL);
 }
 
 static void add(double *to, const double *from, size_t n)

@@ -15,7 +15,7 @@
  *     d tau_dot / dqd  the diagonal of a' tau_w(q, W'),
  *     d tau_dot / dT   a' qdd tau_w(q, dW/dT). */
 #pragma once
-#include "api/requests/evaluate/follower_efforts.h"
+#include "api/requests/evaluate/mimic_efforts.h"
 #include "motion.h"
 
 /* The terms of one block of states. The scene has external wrenches only, without gravity, friction and springs. The
@@ -24,7 +24,7 @@ typedef struct api_wrench_terms {
     const api_evaluation *e;
     dyn_scene             scene;
     size_t                block;
-    const api_followers  *followers; /* mimic joints whose efforts are behind those of the coordinates */
+    const api_mimics     *followers; /* mimic joints whose efforts are behind those of the coordinates */
     size_t                rows;      /* nv and the number of these joints */
     double               *follower_room;
     double               *wrenches; /* 9 for each wrench: force, torque, point */
@@ -43,8 +43,8 @@ typedef struct api_duration_terms {
 
 /* api_wrench_terms_entries returns the numbers per state that the arrays need; api_wrench_terms_lay_out lays them out
  * in the lanes `room`, which have this size. */
-size_t           api_wrench_terms_entries(const api_model *model, size_t n_wrenches, const api_followers *followers);
-api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, const api_followers *followers,
+size_t           api_wrench_terms_entries(const api_model *model, size_t n_wrenches, const api_mimics *followers);
+api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, const api_mimics *followers,
                                           double *room);
 
 /* Sets p->load. Call this first. */

@@ -11,7 +11,7 @@ static size_t efforts_of(const api_model *model, const api_limited_joints *o)
 
 size_t api_margin_lanes_entries(const api_model *model, const api_limited_joints *o)
 {
-    return api_followers_room(&o->followers, true) + api_limited_rates_entries(model) +
+    return api_mimics_room(&o->followers, true) + api_limited_rates_entries(model) +
            efforts_of(model, o) * (2 + 6 * model->nv);
 }
 
@@ -19,7 +19,7 @@ api_margin_lanes api_margin_lanes_place(const api_evaluation *e, const api_limit
 {
     const size_t     W = e->lanes, n = efforts_of(e->model, o) * W, rows = n * e->model->nv;
     api_margin_lanes b = {.follower_room = e->spare};
-    b.motion_room      = b.follower_room + api_followers_room(&o->followers, true) * W;
+    b.motion_room      = b.follower_room + api_mimics_room(&o->followers, true) * W;
     b.tau              = b.motion_room + api_limited_rates_entries(e->model) * W;
     b.tau_dot          = b.tau + n;
     b.by_q             = b.tau_dot + n;
@@ -43,20 +43,19 @@ static dyn_torque_derivative motion_of(const api_evaluation *e, size_t block)
 
 void api_margin_lanes_find(const api_evaluation *e, const api_limited_joints *o, api_margin_lanes *b, size_t block)
 {
-    const api_follower_block followers = api_follower_block_of(e, &o->followers, b->follower_room);
-    const bool               rates     = api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE);
-    dyn_torque_derivative    io        = motion_of(e, block);
-    dyn_inverse_dynamics     still  = {.q = io.q, .qd = io.qd, .qdd = io.qdd, .wrenches = io.wrenches, .tau = b->tau};
-    double                  *behind = b->tau_dot + e->model->nv * e->lanes;
+    const api_mimic_block followers = api_mimic_block_of(e, &o->followers, b->follower_room);
+    const bool            rates     = api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE);
+    dyn_torque_derivative io        = motion_of(e, block);
+    dyn_inverse_dynamics  still     = {.q = io.q, .qd = io.qd, .qdd = io.qdd, .wrenches = io.wrenches, .tau = b->tau};
+    double               *behind    = b->tau_dot + e->model->nv * e->lanes;
     io.tau                          = b->tau;
     io.tau_dot                      = b->tau_dot;
     if (rates)
         e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
     else if (api_limits_bound_efforts(&o->limits))
         e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &still, 1);
-    if (o->followers.n > 0)
-        api_follower_efforts(&followers, &io, b->tau + e->model->nv * e->lanes, rates ? behind : NULL);
-    api_limited_motion(e, block, b->of);
+    if (o->followers.n > 0) api_mimic_efforts(&followers, &io, b->tau + e->model->nv * e->lanes, rates ? behind : NULL);
+    api_limited_quantities(e, block, b->of);
     b->of[DYN_LIMIT_EFFORT]       = b->tau;
     b->of[DYN_LIMIT_EFFORT_RATE]  = b->tau_dot;
     b->of[DYN_LIMIT_EFFORT_SPEED] = b->tau;
@@ -68,12 +67,12 @@ static void differentiate_followers(const api_evaluation *e, const api_limited_j
 {
     const size_t                first      = e->model->nv * e->model->nv * e->lanes;
     const dyn_torque_derivative motion     = motion_of(e, block);
-    const api_follower_block    means      = api_follower_block_of(e, &o->followers, b->follower_room);
+    const api_mimic_block       means      = api_mimic_block_of(e, &o->followers, b->follower_room);
     double *const               partials[] = {b->by_q + first, b->by_qd + first, b->by_qdd + first};
     double *const               rate[]     = {b->q_rate + first, b->qd_rate + first, b->qdd_rate + first};
     if (o->followers.n > 0)
-        api_follower_sensitivity(&means, &motion, partials,
-                                 api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE) ? rate : NULL);
+        api_mimic_sensitivity(&means, &motion, partials,
+                              api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE) ? rate : NULL);
 }
 
 void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_joints *o, api_margin_lanes *b,

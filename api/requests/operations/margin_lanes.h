@@ -1,13 +1,13 @@
 /* margin_lanes.h - finds the quantities that limits bound, and differentiates them with respect to the state, for the
  * operation margins. */
 #pragma once
-#include "api/requests/evaluate/follower_efforts.h"
-#include "api/requests/evaluate/limited_motion.h"
+#include "api/requests/evaluate/mimic_efforts.h"
+#include "api/requests/evaluate/limited_quantities.h"
 
 /* The limits of a request, and the mimic joints whose efforts they bound. */
 typedef struct api_limited_joints {
     api_limit_list limits;
-    api_followers  followers;
+    api_mimics     followers;
 } api_limited_joints;
 
 /* The limited quantities of a block, and scratch lanes. The entries and rows of mimic joints follow those of the nv

@@ -58,7 +58,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
 {
     const api_query *q = plan->query;
     margins_options *o = selected->options;
-    if (!api_followers_open(q, &o->limited.limits, &o->limited.followers)) return false;
+    if (!api_mimics_open(q, &o->limited.limits, &o->limited.followers)) return false;
     if (!(selected->outputs & OF_ROWS)) return true;
     selected->result[MARGINS] = api_take_lanes(plan, api_output_entries(q->model, selected, MARGINS));
     if (!selected->result[MARGINS] || !(selected->outputs & API_BIT(LEAST_GRADIENTS)))

@@ -1,7 +1,7 @@
 /* ode_limits.c - compares simulated states with joint limits (ode_limits.h). */
 #include "ode_limits.h"
 #include "api/requests/control/joint_limits.h"
-#include "api/requests/evaluate/follower_efforts.h"
+#include "api/requests/evaluate/mimic_efforts.h"
 #include "dynamics/rigid_contact/ode_rigid.h"
 #include "dynamics/simulation/ode_held_frames.h"
 #include <math.h>
@@ -9,11 +9,11 @@
 
 /* The means to find the efforts of mimic joints. */
 struct api_ode_limits {
-    api_followers      followers;
-    api_follower_block block;
-    dyn_scene          scene;    /* with the wrenches of held frames and rigid contacts behind those of the request */
-    double            *wrenches; /* 9 for each wrench of `scene`, in lanes */
-    double            *efforts;  /* nv + mimic joints, in lanes */
+    api_mimics      followers;
+    api_mimic_block block;
+    dyn_scene       scene;    /* with the wrenches of held frames and rigid contacts behind those of the request */
+    double         *wrenches; /* 9 for each wrench of `scene`, in lanes */
+    double         *efforts;  /* nv + mimic joints, in lanes */
 };
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
@@ -49,16 +49,15 @@ static bool open_followers(api_evaluation *e, api_simulated_rows *r)
     api_ode_limits *limits = api_take(e->query->pool, sizeof *limits);
     if (!limits) return false;
     *limits = (api_ode_limits){.scene = *r->ode.s->scene};
-    if (!api_followers_open(e->query, &r->s->limits.list, &limits->followers) || !add_contacts(e, r, limits))
-        return false;
+    if (!api_mimics_open(e->query, &r->s->limits.list, &limits->followers) || !add_contacts(e, r, limits)) return false;
     const size_t efforts = e->model->nv + limits->followers.n;
     limits->efforts      = api_take_zeroed(e->query->pool, efforts * r->ode.W, &room);
-    limits->block        = (api_follower_block){
+    limits->block        = (api_mimic_block){
                .followers = &limits->followers,
                .tree      = r->ode.loops ? dyn_loop_tree_kernels(r->ode.loops) : r->ode.kernels,
                .loops     = r->ode.loops,
                .scene     = &limits->scene,
-               .room      = api_take_zeroed(e->query->pool, api_followers_room(&limits->followers, false) * r->ode.W, &room)};
+               .room      = api_take_zeroed(e->query->pool, api_mimics_room(&limits->followers, false) * r->ode.W, &room)};
     r->limits = limits;
     return room;
 }
@@ -99,7 +98,7 @@ static const double *find_efforts(api_simulated_rows *r, const double *qd)
     if (n > 0) memcpy(limits->wrenches, r->ode.wrenches, 9 * n * W * sizeof *limits->wrenches);
     copy_contacts(r, n, limits);
     memcpy(limits->efforts, r->ode.unclipped, nv * W * sizeof *limits->efforts);
-    api_follower_efforts(&limits->block, &motion, limits->efforts + nv * W, NULL);
+    api_mimic_efforts(&limits->block, &motion, limits->efforts + nv * W, NULL);
     return limits->efforts;
 }
 

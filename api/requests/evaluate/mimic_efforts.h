@@ -1,4 +1,4 @@
-/* follower_efforts.h - computes the efforts of mimic joints at their own axes (api/robots/model/limits.h), and the
+/* mimic_efforts.h - computes the efforts of mimic joints at their own axes (api/robots/model/limits.h), and the
  * derivatives of these efforts.
  *
  * The uncoupled tree has a coordinate z_k of its own for each of these joints, k, whose position is
@@ -15,40 +15,39 @@
 #include "api/robots/model/limits.h"
 
 /* The mimic joints whose efforts are limited. */
-typedef struct api_followers {
+typedef struct api_mimics {
     size_t           n;         /* 0: the other fields are not set */
     const dyn_model *uncoupled; /* the tree of the request's scene, with n coordinates more than `nq` and `nv` */
     size_t           nq, nv;    /* of the tree */
     size_t           model_nv;
     size_t          *q, *v;      /* [n] the leader's coordinates in the tree */
     double          *multiplier; /* [n] */
-} api_followers;
+} api_mimics;
 
 /* Lists the followers of `limits` in the scene of q, whose payload must have been read. Returns false with a problem.
  */
-bool api_followers_open(const api_query *q, const api_limit_list *limits, api_followers *f);
+bool api_mimics_open(const api_query *q, const api_limit_list *limits, api_mimics *f);
 
 /* Returns the numbers per state that the functions below need as `room`, without and with derivatives. */
-size_t api_followers_room(const api_followers *f, bool derivatives);
+size_t api_mimics_room(const api_mimics *f, bool derivatives);
 
 /* What the evaluation of one block of states needs. */
-typedef struct api_follower_block {
-    const api_followers *followers;
-    const dyn_kernels   *tree;  /* kernels of trees */
-    dyn_loop_workspace  *loops; /* with the closed state of the block; NULL: no loops */
-    const dyn_scene     *scene; /* of the request */
-    double              *room;  /* in lanes */
-} api_follower_block;
+typedef struct api_mimic_block {
+    const api_mimics   *followers;
+    const dyn_kernels  *tree;  /* kernels of trees */
+    dyn_loop_workspace *loops; /* with the closed state of the block; NULL: no loops */
+    const dyn_scene    *scene; /* of the request */
+    double             *room;  /* in lanes */
+} api_mimic_block;
 
-/* Returns an api_follower_block for the evaluation, with the scratch memory `room`. */
-api_follower_block api_follower_block_of(const api_evaluation *e, const api_followers *f, double *room);
+/* Returns an api_mimic_block for the evaluation, with the scratch memory `room`. */
+api_mimic_block api_mimic_block_of(const api_evaluation *e, const api_mimics *f, double *room);
 
 /* Computes the efforts at the motion q to qddd of the model, and their rates: n numbers a state each; NULL: not wanted.
  * The outputs of `motion` are not read. */
-void api_follower_efforts(const api_follower_block *b, const dyn_torque_derivative *motion, double *efforts,
-                          double *rates);
+void api_mimic_efforts(const api_mimic_block *b, const dyn_torque_derivative *motion, double *efforts, double *rates);
 
 /* Computes the derivatives of the efforts with respect to q, qd and qdd, n x nv each, and unless rates_by is NULL the
  * time derivatives of these matrices along the motion, only for models without loops. */
-void api_follower_sensitivity(const api_follower_block *b, const dyn_torque_derivative *motion, double *const by[3],
-                              double *const rates_by[3]);
+void api_mimic_sensitivity(const api_mimic_block *b, const dyn_torque_derivative *motion, double *const by[3],
+                           double *const rates_by[3]);

@@ -1,12 +1,12 @@
-/* follower_efforts.c - see follower_efforts.h: compute the efforts of mimic joints in the uncoupled tree. */
-#include "follower_efforts.h"
+/* mimic_efforts.c - see mimic_efforts.h: compute the efforts of mimic joints in the uncoupled tree. */
+#include "mimic_efforts.h"
 #include "api/requests/scene/row_scenes.h"
 #include <string.h>
 
 /* --- the uncoupled tree ------------------------------------------------------------------------------------------- */
 
 /* Gives the bodies of follower k coordinates of their own: the bodies of its joint, and the rotor of its motor. */
-static void uncouple(const api_followers *f, size_t k, int link, dyn_model *m, dyn_body *bodies)
+static void uncouple(const api_mimics *f, size_t k, int link, dyn_model *m, dyn_body *bodies)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
         if (bodies[i].tree.link != link) continue;
@@ -17,11 +17,11 @@ static void uncouple(const api_followers *f, size_t k, int link, dyn_model *m, d
     m->nv++;
 }
 
-bool api_followers_open(const api_query *q, const api_limit_list *limits, api_followers *f)
+bool api_mimics_open(const api_query *q, const api_limit_list *limits, api_mimics *f)
 {
     const dyn_model *from = q->scene.model;
     const size_t     n    = limits->n_followers;
-    *f = (api_followers){.n = n, .nq = (size_t)from->nq, .nv = (size_t)from->nv, .model_nv = q->model->nv};
+    *f = (api_mimics){.n = n, .nq = (size_t)from->nq, .nv = (size_t)from->nv, .model_nv = q->model->nv};
     if (n == 0) return true;
     if (q->row_scenes && q->row_scenes->n > 0)
         return api_fail_row_scenes(q, q->row_scenes->bodies, "a limit of the effort of a mimic joint");
@@ -61,7 +61,7 @@ static size_t workspace_entries(const dyn_model *m)
     return most;
 }
 
-size_t api_followers_room(const api_followers *f, bool derivatives)
+size_t api_mimics_room(const api_mimics *f, bool derivatives)
 {
     const size_t nq = f->nq + f->n, nv = f->nv + f->n;
     const size_t of_loops = 3 * f->n * f->nv + f->n + 3 * f->model_nv * f->model_nv;
@@ -69,13 +69,13 @@ size_t api_followers_room(const api_followers *f, bool derivatives)
     return workspace_entries(f->uncoupled) + nq + 5 * nv + (derivatives ? 6 * nv * nv + of_loops : 0);
 }
 
-api_follower_block api_follower_block_of(const api_evaluation *e, const api_followers *f, double *room)
+api_mimic_block api_mimic_block_of(const api_evaluation *e, const api_mimics *f, double *room)
 {
-    return (api_follower_block){.followers = f,
-                                .tree      = e->model->loops ? dyn_loop_tree_kernels(e->workspace) : e->kernels,
-                                .loops     = e->model->loops ? e->workspace : NULL,
-                                .scene     = &e->query->scene,
-                                .room      = room};
+    return (api_mimic_block){.followers = f,
+                             .tree      = e->model->loops ? dyn_loop_tree_kernels(e->workspace) : e->kernels,
+                             .loops     = e->model->loops ? e->workspace : NULL,
+                             .scene     = &e->query->scene,
+                             .room      = room};
 }
 
 /* The arrays in `room`, in lanes. */
@@ -86,28 +86,27 @@ typedef struct arrays {
     double *of_loops; /* for the derivatives of a model with loops */
 } arrays;
 
-static arrays lay_out(const api_follower_block *b)
+static arrays lay_out(const api_mimic_block *b)
 {
-    const api_followers *f = b->followers;
-    const size_t         W = (size_t)b->tree->lanes, nv = (f->nv + f->n) * W;
-    arrays               a = {.W = W};
-    a.workspace            = (void *)(((uintptr_t)b->room + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN);
-    a.q                    = b->room + workspace_entries(f->uncoupled) * W;
-    a.qd                   = a.q + (f->nq + f->n) * W;
-    a.qdd                  = a.qd + nv;
-    a.qddd                 = a.qdd + nv;
-    a.tau                  = a.qddd + nv;
-    a.tau_dot              = a.tau + nv;
-    a.matrices             = a.tau_dot + nv;
-    a.of_loops             = a.matrices + 6 * (f->nv + f->n) * nv;
+    const api_mimics *f = b->followers;
+    const size_t      W = (size_t)b->tree->lanes, nv = (f->nv + f->n) * W;
+    arrays            a = {.W = W};
+    a.workspace         = (void *)(((uintptr_t)b->room + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN);
+    a.q                 = b->room + workspace_entries(f->uncoupled) * W;
+    a.qd                = a.q + (f->nq + f->n) * W;
+    a.qdd               = a.qd + nv;
+    a.qddd              = a.qdd + nv;
+    a.tau               = a.qddd + nv;
+    a.tau_dot           = a.tau + nv;
+    a.matrices          = a.tau_dot + nv;
+    a.of_loops          = a.matrices + 6 * (f->nv + f->n) * nv;
     return a;
 }
 
 /* --- the motion --------------------------------------------------------------------------------------------------- */
 
 /* Copies x, n numbers a state, and appends the entries of the followers' leaders. x NULL: returns NULL. */
-static const double *extend(const api_followers *f, const double *x, size_t n, const size_t *leader, size_t W,
-                            double *to)
+static const double *extend(const api_mimics *f, const double *x, size_t n, const size_t *leader, size_t W, double *to)
 {
     if (!x) return NULL;
     memcpy(to, x, n * W * sizeof *to);
@@ -117,7 +116,7 @@ static const double *extend(const api_followers *f, const double *x, size_t n, c
 }
 
 /* Returns `scene` with the uncoupled tree, and sets `io` to the motion in it. `tree` is the motion of the tree. */
-static dyn_scene uncouple_motion(const api_followers *f, const arrays *a, const dyn_scene *scene,
+static dyn_scene uncouple_motion(const api_mimics *f, const arrays *a, const dyn_scene *scene,
                                  const dyn_torque_derivative *tree, dyn_torque_derivative *io)
 {
     dyn_scene uncoupled = *scene;
@@ -131,7 +130,7 @@ static dyn_scene uncouple_motion(const api_followers *f, const arrays *a, const 
     return uncoupled;
 }
 
-static void put_efforts(const api_followers *f, size_t W, const double *tau, double *efforts)
+static void put_efforts(const api_mimics *f, size_t W, const double *tau, double *efforts)
 {
     for (size_t k = 0; efforts && k < f->n; k++)
         for (size_t lane = 0; lane < W; lane++)
@@ -139,8 +138,8 @@ static void put_efforts(const api_followers *f, size_t W, const double *tau, dou
 }
 
 /* Computes the efforts, and their rates unless NULL, at the motion of the tree in a scene. */
-static void find(const api_follower_block *b, const dyn_scene *scene, const dyn_torque_derivative *tree,
-                 double *efforts, double *rates)
+static void find(const api_mimic_block *b, const dyn_scene *scene, const dyn_torque_derivative *tree, double *efforts,
+                 double *rates)
 {
     const arrays          a = lay_out(b);
     dyn_torque_derivative io;
@@ -156,8 +155,7 @@ static void find(const api_follower_block *b, const dyn_scene *scene, const dyn_
     put_efforts(b->followers, a.W, a.tau_dot, rates);
 }
 
-void api_follower_efforts(const api_follower_block *b, const dyn_torque_derivative *motion, double *efforts,
-                          double *rates)
+void api_mimic_efforts(const api_mimic_block *b, const dyn_torque_derivative *motion, double *efforts, double *rates)
 {
     dyn_torque_derivative tree  = *motion;
     dyn_scene             scene = *b->scene;
@@ -169,7 +167,7 @@ void api_follower_efforts(const api_follower_block *b, const dyn_torque_derivati
 
 /* Copies the followers' rows of a matrix of the uncoupled tree, and adds the columns of followers to those of their
  * leaders. */
-static void put_rows(const api_followers *f, size_t W, const double *matrix, double *to)
+static void put_rows(const api_mimics *f, size_t W, const double *matrix, double *to)
 {
     const size_t nv = f->nv, columns = nv + f->n;
     for (size_t k = 0; k < f->n; k++) {
@@ -185,10 +183,10 @@ static void put_rows(const api_followers *f, size_t W, const double *matrix, dou
 
 /* Computes the derivatives with respect to the tree's coordinates, n x (nv of the tree), at the motion of the tree in a
  * scene. */
-static void differentiate(const api_follower_block *b, const dyn_scene *scene, const dyn_torque_derivative *tree,
+static void differentiate(const api_mimic_block *b, const dyn_scene *scene, const dyn_torque_derivative *tree,
                           double *const by[3], double *const rates_by[3])
 {
-    const api_followers  *f = b->followers;
+    const api_mimics     *f = b->followers;
     const arrays          a = lay_out(b);
     dyn_torque_derivative io;
     const dyn_scene       uncoupled = uncouple_motion(f, &a, scene, tree, &io);
@@ -231,18 +229,17 @@ static void find_at_rest(void *arg, const dyn_scene *scene, const dyn_torque_der
     find(arg, scene, rest, results, NULL);
 }
 
-static void differentiate_with_loops(const api_follower_block *b, const dyn_torque_derivative *motion,
-                                     double *const by[3])
+static void differentiate_with_loops(const api_mimic_block *b, const dyn_torque_derivative *motion, double *const by[3])
 {
-    const api_followers *f    = b->followers;
-    const arrays         a    = lay_out(b);
-    const size_t         size = f->n * f->nv * a.W, square = f->model_nv * f->model_nv * a.W;
-    api_follower_block   own = *b;
-    dyn_loop_results     r   = {.rows          = f->n,
-                                .differentiate = differentiate_in_loops,
-                                .find          = find_at_rest,
-                                .arg           = &own,
-                                .to            = {by[0], by[1], by[2]}};
+    const api_mimics *f    = b->followers;
+    const arrays      a    = lay_out(b);
+    const size_t      size = f->n * f->nv * a.W, square = f->model_nv * f->model_nv * a.W;
+    api_mimic_block   own = *b;
+    dyn_loop_results  r   = {.rows          = f->n,
+                             .differentiate = differentiate_in_loops,
+                             .find          = find_at_rest,
+                             .arg           = &own,
+                             .to            = {by[0], by[1], by[2]}};
     for (size_t i = 0; i < 4; i++)
         r.room[i] = a.of_loops + i * size;
     double         *dtau = r.room[3] + f->n * a.W;
@@ -256,8 +253,8 @@ static void differentiate_with_loops(const api_follower_block *b, const dyn_torq
     dyn_loop_results_sensitivity(b->loops, b->scene, &io, &r);
 }
 
-void api_follower_sensitivity(const api_follower_block *b, const dyn_torque_derivative *motion, double *const by[3],
-                              double *const rates_by[3])
+void api_mimic_sensitivity(const api_mimic_block *b, const dyn_torque_derivative *motion, double *const by[3],
+                           double *const rates_by[3])
 {
     if (b->loops)
         differentiate_with_loops(b, motion, by);

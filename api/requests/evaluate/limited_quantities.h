@@ -1,4 +1,4 @@
-/* limited_motion.h - finds the positions and velocities that limits bound (api/robots/model/limits.h), and
+/* limited_quantities.h - finds the positions and velocities that limits bound (api/robots/model/limits.h), and
  * differentiates them with respect to the state of the model. They are positions and velocities of the tree: with
  * loops, passive joints follow the actuated ones. */
 #pragma once
@@ -7,7 +7,7 @@
 
 /* Sets the lanes of positions and velocities of a block whose loops are closed; NULL: zeros. Those of models with loops
  * are in the workspace of the kernels, until these are called with another qd. */
-void api_limited_motion(const api_evaluation *e, size_t block, const double *quantities[DYN_LIMIT_KINDS]);
+void api_limited_quantities(const api_evaluation *e, size_t block, const double *quantities[DYN_LIMIT_KINDS]);
 
 /* Differentiates the positions and velocities of a block. `room` has api_limited_rates_entries numbers a state. */
 void   api_limited_rates_find(const api_evaluation *e, size_t block, double *room, dyn_limited_rates *rates);

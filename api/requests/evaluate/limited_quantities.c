@@ -1,8 +1,8 @@
-/* limited_motion.c - finds limited positions and velocities and their derivatives (limited_motion.h). */
-#include "limited_motion.h"
+/* limited_quantities.c - finds limited positions and velocities and their derivatives (limited_quantities.h). */
+#include "limited_quantities.h"
 #include "dynamics/loops/loop_kernels.h"
 
-void api_limited_motion(const api_evaluation *e, size_t block, const double *quantities[DYN_LIMIT_KINDS])
+void api_limited_quantities(const api_evaluation *e, size_t block, const double *quantities[DYN_LIMIT_KINDS])
 {
     const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
     quantities[DYN_LIMIT_POSITION]     = e->model->loops ? dyn_loop_tree_q(e->workspace) : q;
