@@ -26,7 +26,7 @@ static size_t lay_out_block(dyn_contact_block *b, double *lanes)
     return total + factors + dyn_task_entries(nv, k); /* `task` needs memory for one state only */
 }
 
-static dyn_contact_block unplaced_block(const dyn_contact *contact, size_t nv, size_t W)
+static dyn_contact_block unplaced_block(const dyn_held_set *contact, size_t nv, size_t W)
 {
     const size_t k = contact->k;
     return (dyn_contact_block){.contact   = contact,
@@ -37,13 +37,13 @@ static dyn_contact_block unplaced_block(const dyn_contact *contact, size_t nv, s
                                .task      = {.nv = nv, .k = k, .redundant = true}};
 }
 
-size_t dyn_contact_entries(size_t nv, const dyn_contact *contact)
+size_t dyn_contact_entries(size_t nv, const dyn_held_set *contact)
 {
     dyn_contact_block b = unplaced_block(contact, nv, 1);
     return lay_out_block(&b, NULL);
 }
 
-dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, size_t W, double *lanes)
+dyn_contact_block dyn_contact_lay_out(const dyn_held_set *contact, size_t nv, size_t W, double *lanes)
 {
     dyn_contact_block b = unplaced_block(contact, nv, W);
     lay_out_block(&b, lanes);
@@ -51,14 +51,14 @@ dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, siz
     return b;
 }
 
-void dyn_contact_list_entries(const dyn_contact *contact, size_t entry[DYN_MAX_HELD_AXES])
+void dyn_contact_list_entries(const dyn_held_set *contact, size_t entry[DYN_MAX_HELD_AXES])
 {
     for (size_t i = 0, a = 0; i < contact->n; i++)
         for (size_t j = 0; j < contact->frame[i].n; j++)
             entry[a++] = i * DYN_FRAME_AXES + (size_t)contact->frame[i].axis[j];
 }
 
-void dyn_contact_spread(const dyn_contact *contact, size_t W, const double *along, double factor, double *to)
+void dyn_contact_spread(const dyn_held_set *contact, size_t W, const double *along, double factor, double *to)
 {
     size_t entry[DYN_MAX_HELD_AXES];
     memset(to, 0, contact->n * DYN_FRAME_AXES * W * sizeof *to);
@@ -173,7 +173,7 @@ static void fill_frame(const dyn_contact_block *b, size_t i, const dyn_contact_s
 /* A mechanism with loops has no kernel for the rows. */
 void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *states)
 {
-    const dyn_contact  *contact = b->contact;
+    const dyn_held_set *contact = b->contact;
     dyn_mass_matrix     mass    = {.q = states->q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
     dyn_constraint_rows rows    = {.q           = states->q,
                                    .qd          = states->qd,

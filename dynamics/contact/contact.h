@@ -33,12 +33,12 @@
 enum { DYN_FRAME_AXES = 6, DYN_MAX_HELD_AXES = DYN_MAX_HELD * DYN_FRAME_AXES };
 
 /* The frames that are held at once, at most DYN_MAX_HELD. */
-typedef struct dyn_contact {
+typedef struct dyn_held_set {
     size_t          n, k;     /* number of frames; axes of all frames */
     dyn_held_frame *frame;    /* [n] */
     const char    **names;    /* [n] for messages of the caller; the mechanics read none of them */
     dyn_deadline    deadline; /* past it dyn_contact_solve fails */
-} dyn_contact;
+} dyn_held_set;
 
 /* The states of one block in lanes; qd may be NULL (zero). */
 typedef struct dyn_contact_states {
@@ -50,21 +50,21 @@ typedef struct dyn_contact_states {
 
 /* The constraint matrices of a block of states, in lanes. */
 typedef struct dyn_contact_block {
-    const dyn_contact *contact;
-    size_t             nv, W;
-    double            *J;                  /* k x nv; rows that count as zero are zeros */
-    double            *jdot_qd;            /* k: Jdot qd */
-    double            *sizes;              /* k: the accelerations A + V of dynamics/held_directions.h */
-    double             unsettled;          /* V is multiplied by it: 1, or more for stages of an integrator */
-    double             damping;            /* delta */
-    double            *M;                  /* nv x nv, symmetric */
-    double            *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted; set for
-                                              mechanisms with loops alone */
-    double *levers;                        /* n x 3, m: contact points of rolling frames from their origins */
-    double *frame_J, *frame_J_dot;         /* 6 x nv, of one frame: scratch */
-    double *frame_turn, *frame_rates;      /* 4 and 9, of one rolling frame: scratch */
-    bool    decoupled;                     /* false: no coordinate is driven */
-    double *driven;                        /* nv: 1 for coordinates with given acceleration, else 0 */
+    const dyn_held_set *contact;
+    size_t              nv, W;
+    double             *J;                  /* k x nv; rows that count as zero are zeros */
+    double             *jdot_qd;            /* k: Jdot qd */
+    double             *sizes;              /* k: the accelerations A + V of dynamics/held_directions.h */
+    double              unsettled;          /* V is multiplied by it: 1, or more for stages of an integrator */
+    double              damping;            /* delta */
+    double             *M;                  /* nv x nv, symmetric */
+    double             *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted; set for
+                                               mechanisms with loops alone */
+    double *levers;                         /* n x 3, m: contact points of rolling frames from their origins */
+    double *frame_J, *frame_J_dot;          /* 6 x nv, of one frame: scratch */
+    double *frame_turn, *frame_rates;       /* 4 and 9, of one rolling frame: scratch */
+    bool    decoupled;                      /* false: no coordinate is driven */
+    double *driven;                         /* nv: 1 for coordinates with given acceleration, else 0 */
     /* The factors of M and of the constraint, after dyn_contact_factor. `singular` is among them. */
     dyn_constraint_factor factor;
     /* Outputs of dyn_contact_find: the right side b and the efforts l (k), the change -Jbar b (nv), b^T Lambda b, and
@@ -75,15 +75,15 @@ typedef struct dyn_contact_block {
 
 /* dyn_contact_entries returns the doubles per state that a block needs in lanes. dyn_contact_lay_out returns a block in
  * these lanes, with J first. */
-size_t            dyn_contact_entries(size_t nv, const dyn_contact *contact);
-dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, size_t W, double *lanes);
+size_t            dyn_contact_entries(size_t nv, const dyn_held_set *contact);
+dyn_contact_block dyn_contact_lay_out(const dyn_held_set *contact, size_t nv, size_t W, double *lanes);
 
 /* Lists the places of the k held directions among the n x 6 numbers of the frames' wrenches. */
-void dyn_contact_list_entries(const dyn_contact *contact, size_t entry[DYN_MAX_HELD_AXES]);
+void dyn_contact_list_entries(const dyn_held_set *contact, size_t entry[DYN_MAX_HELD_AXES]);
 
 /* Writes `factor` times the numbers `along` the held directions (k, in lanes of width W) to `to` (n x 6 in lanes), with
  * zeros along axes that are not held. */
-void dyn_contact_spread(const dyn_contact *contact, size_t W, const double *along, double factor, double *to);
+void dyn_contact_spread(const dyn_held_set *contact, size_t W, const double *along, double factor, double *to);
 
 /* Finds J, Jdot qd, sizes and M of all lanes. */
 void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *states);

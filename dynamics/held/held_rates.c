@@ -156,7 +156,7 @@ void dyn_held_rates_follow(const dyn_held_rates *r, const dyn_contact_states *st
                            const double *qddd)
 {
     const dyn_held_block *b       = r->block;
-    const dyn_contact    *contact = b->choice->contact;
+    const dyn_held_set   *contact = b->choice->contact;
     for (size_t i = 0, first = 0; i < contact->n; first += contact->frame[i++].n) {
         const dyn_held_frame *frame = &contact->frame[i];
         const double          least = pendulum_rate(states->scene, frame);
@@ -291,8 +291,8 @@ static void put_wrench_column(const dyn_held_rates *r, const dyn_held_columns *c
 
 void dyn_held_rates_complete(const dyn_held_rates *r, const dyn_held_columns *columns, const double *levers, double *l)
 {
-    const dyn_contact *contact = r->block->choice->contact;
-    const size_t       entries = DYN_FRAME_AXES * contact->n * columns->n * r->block->W;
+    const dyn_held_set *contact = r->block->choice->contact;
+    const size_t        entries = DYN_FRAME_AXES * contact->n * columns->n * r->block->W;
     if (columns->wrenches) memset(columns->wrenches, 0, entries * sizeof *columns->wrenches);
     for (size_t column = 0; column < columns->n && dyn_may_continue(contact->deadline); column++) {
         take_column(r, columns, column);

@@ -163,8 +163,8 @@ static void set_right(const dyn_held_block *b, size_t u, const double *tau)
 
 void dyn_held_solve(const dyn_held_block *b, const dyn_contact_states *states, const double *qdd, const double *tau)
 {
-    const dyn_contact *contact = b->choice->contact;
-    const size_t       W = b->W, k = contact->k;
+    const dyn_held_set *contact = b->choice->contact;
+    const size_t        W = b->W, k = contact->k;
     for (size_t i = 0, first = 0; i < contact->n; first += contact->frame[i++].n)
         set_frame(b, i, states, qdd, first);
     memset(b->x, 0, k * W * sizeof *b->x);

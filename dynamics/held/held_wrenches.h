@@ -27,7 +27,7 @@
 
 /* The choice of wrenches, the same for all states. */
 typedef struct dyn_held_choice {
-    const dyn_contact    *contact;
+    const dyn_held_set   *contact;
     double               *root;      /* [k] 1 / sqrt(w) */
     size_t                n_passive; /* coordinates without actuator */
     size_t               *passive;   /* [n_passive] */

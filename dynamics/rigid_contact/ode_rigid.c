@@ -37,7 +37,7 @@ static void set_axes(const double normal[3], double axes[3][3])
 static bool take_contacts(dyn_memory memory, dyn_ode_rigid *r)
 {
     r->held =
-        (dyn_contact){.n = r->n, .k = DYN_RIGID_ROWS * r->n, .frame = dyn_take(memory, r->n * sizeof *r->held.frame)};
+        (dyn_held_set){.n = r->n, .k = DYN_RIGID_ROWS * r->n, .frame = dyn_take(memory, r->n * sizeof *r->held.frame)};
     r->plane  = dyn_take(memory, r->n * sizeof *r->plane);
     r->frames = dyn_take(memory, r->n * sizeof *r->frames);
     if (!r->held.frame || !r->plane || !r->frames) return false;

@@ -40,7 +40,7 @@ struct dyn_ode_rigid {
     const dyn_rigid_contact *contact;                     /* [n] */
     dyn_rolling             *plane;                       /* [n] axes of the planes, with the radius 0 */
     dyn_frame               *frames;                      /* [n] */
-    dyn_contact              held;                        /* all points, along the axes of their planes */
+    dyn_held_set             held;                        /* all points, along the axes of their planes */
     dyn_contact_block        block;                       /* matrices of `held` */
     dyn_rigid_problem        problem;                     /* the problem of one lane */
     size_t                   list[DYN_MAX_RIGID];         /* contacts of `problem` */

@@ -15,7 +15,7 @@ enum { ROUNDS = 2 /* Newton iterations with one Jacobian; steps are short, so tw
 #define STILL     1e-12 /* absolute, m/s and rad/s, for rounding errors of a motion that starts at rest */
 
 struct dyn_ode_held {
-    dyn_contact       fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
+    dyn_held_set      fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
     dyn_contact_block velocity;    /* constraint matrices of all held axes */
     dyn_contact_block position;    /* constraint matrices of the axes of `fixed` */
     dyn_frame        *frames;      /* [n] */
@@ -52,9 +52,9 @@ static dyn_held_frame fixed_axes_of(const dyn_held_frame *held)
     return place;
 }
 
-static bool take_fixed(dyn_memory memory, dyn_ode_held *c, const dyn_contact *contact)
+static bool take_fixed(dyn_memory memory, dyn_ode_held *c, const dyn_held_set *contact)
 {
-    c->fixed  = (dyn_contact){.n = contact->n, .frame = dyn_take(memory, contact->n * sizeof *c->fixed.frame)};
+    c->fixed  = (dyn_held_set){.n = contact->n, .frame = dyn_take(memory, contact->n * sizeof *c->fixed.frame)};
     c->frames = dyn_take(memory, contact->n * sizeof *c->frames);
     for (size_t i = 0; c->fixed.frame && c->frames && i < contact->n; i++) {
         c->fixed.frame[i] = fixed_axes_of(&contact->frame[i]);
@@ -64,7 +64,7 @@ static bool take_fixed(dyn_memory memory, dyn_ode_held *c, const dyn_contact *co
     return c->fixed.frame && c->frames;
 }
 
-dyn_ode_held *dyn_ode_held_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_contact *contact)
+dyn_ode_held *dyn_ode_held_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_held_set *contact)
 {
     size_t        nq = ode->s->mechanism.nq, nv = ode->s->mechanism.nv;
     bool          room = true;

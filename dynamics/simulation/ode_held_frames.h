@@ -12,7 +12,7 @@
 #include "robot_ode.h"
 
 /* Takes the arrays. Returns NULL if memory is refused. */
-dyn_ode_held *dyn_ode_held_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_contact *contact);
+dyn_ode_held *dyn_ode_held_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_held_set *contact);
 
 /* Stores the initial poses at ode->state.y. Records a fault of simulations in which a held frame moves. */
 void dyn_ode_held_start(dyn_robot_ode *ode);

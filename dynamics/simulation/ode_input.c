@@ -15,8 +15,8 @@ size_t dyn_ode_input_states(const dyn_simulation *s)
 /* Takes the contact block with which a controller finds the wrenches on held frames. */
 static bool open_contact(dyn_memory memory, dyn_robot_ode *ode)
 {
-    const dyn_contact *contact = ode->s->contact;
-    bool               room    = true;
+    const dyn_held_set *contact = ode->s->contact;
+    bool                room    = true;
     if (!contact || !ode->s->input.actuated) return true;
     ode->controller_contact = dyn_take(memory, sizeof *ode->controller_contact);
     double *lanes = dyn_take_zeroed(memory, dyn_contact_entries(ode->s->mechanism.nv, contact) * ode->W, &room);

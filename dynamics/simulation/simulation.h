@@ -82,7 +82,7 @@ typedef struct dyn_simulation {
     dyn_prescribed_motion        prescribed;
     size_t                       n_wrench_signals;
     const dyn_wrench_signal     *wrench_signal; /* [n_wrench_signals] */
-    const dyn_contact           *contact;       /* held frames; NULL: none */
+    const dyn_held_set          *contact;       /* held frames; NULL: none */
     size_t                       n_ground;
     const dyn_compliant_contact *ground; /* [n_ground]: the last wrenches of `scene` are the forces on them */
     size_t                       n_rigid;

@@ -19,7 +19,7 @@ enum { ROBOTS = 16, ROWS = 11, FRAMES = 3, AXES = 15 };
 typedef struct problem {
     const trial   *t;
     dyn_held_frame frame[FRAMES];
-    dyn_contact    contact;
+    dyn_held_set   contact;
     double         damping;
     bool           drives; /* some coordinates of some states are driven */
 } problem;
@@ -42,7 +42,7 @@ static problem problem_of(const trial *t)
 
 static void close_problem(problem *p)
 {
-    p->contact = (dyn_contact){.n = FRAMES, .k = AXES, .frame = p->frame};
+    p->contact = (dyn_held_set){.n = FRAMES, .k = AXES, .frame = p->frame};
 }
 
 static bool is_driven(const problem *p, size_t row, size_t v)
@@ -256,7 +256,7 @@ static void check_inertia_of_robot(const trial *t)
     const dyn_kernels *one = dyn_kernels_for_models();
     const size_t       W   = (size_t)one->lanes;
     p.damping              = 0.03;
-    p.contact              = (dyn_contact){.n = 1, .k = K, .frame = &p.frame[1]};
+    p.contact              = (dyn_held_set){.n = 1, .k = K, .frame = &p.frame[1]};
     double *inertia = take_lanes((size_t)K * K, W), *bound = take_lanes(1, W);
     for (size_t row = 0; row < ROWS; row++) {
         block x;

@@ -4,7 +4,7 @@
 
 size_t api_held_effort_rates_entries(const api_model *model, const api_held_efforts *h, size_t n_wrenches)
 {
-    const dyn_contact *contact = h->choice.contact;
+    const dyn_held_set *contact = h->choice.contact;
     return dyn_held_rates_entries(model->nv, &h->choice) + API_FRAME_AXES * (n_wrenches + contact->n) + model->nv +
            contact->k;
 }

@@ -14,8 +14,8 @@
 bool api_held_efforts_read(api_query *q, api_selection *selected, size_t output, const api_node *options,
                            const api_place *up, api_held_efforts **found)
 {
-    const dyn_contact *contact = NULL;
-    const api_place    place   = api_place_key(up, "held");
+    const dyn_held_set *contact = NULL;
+    const api_place     place   = api_place_key(up, "held");
     if (!api_contact_read_members(q, options, up, api_contact_limit_members, &contact)) return false;
     api_set_extent(selected, API_HELD_FRAMES, contact ? contact->n : 0);
     if (!contact)
@@ -38,7 +38,7 @@ bool api_held_efforts_read(api_query *q, api_selection *selected, size_t output,
 /* --- coordinates without actuator --------------------------------------------------------------------------------- */
 
 /* Returns the length that turns the robot's weight into a moment, m: the largest reach of a held frame. */
-static double lever_of(const api_query *q, const dyn_contact *contact)
+static double lever_of(const api_query *q, const dyn_held_set *contact)
 {
     double most = 0;
     for (size_t i = 0; i < contact->n; i++)
@@ -107,7 +107,7 @@ static bool list_passive(const api_query *q, api_held_efforts *efforts)
 
 bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts)
 {
-    const dyn_contact *contact = efforts->choice.contact;
+    const dyn_held_set *contact = efforts->choice.contact;
     if (q->model->loops && api_has_load(q)) return api_fail_load(q, "a given motion with loops and held frames");
     efforts->sites = api_contact_list_sites(q, contact);
     if (!efforts->sites) return false;
@@ -123,7 +123,7 @@ enum { TEXT = 400 };
 
 /* Returns the held frame of direction `row`, and sets *direction to the number of the direction among those of the
  * frame. */
-static size_t frame_of_row(const dyn_contact *contact, size_t row, size_t *direction)
+static size_t frame_of_row(const dyn_held_set *contact, size_t row, size_t *direction)
 {
     size_t i = 0;
     for (; row >= contact->frame[i].n; i++)
@@ -204,7 +204,7 @@ static bool fail_limits(const api_evaluation *e, const api_held_efforts *h, cons
 
 size_t api_held_efforts_entries(const api_model *model, const api_held_efforts *h, size_t n_wrenches)
 {
-    const dyn_contact *contact = h->choice.contact;
+    const dyn_held_set *contact = h->choice.contact;
     const size_t limited = h->limits ? dyn_least_norm_bytes(contact->k, h->choice.n_passive) / sizeof(double) + 1 : 0;
     return API_FRAME_AXES * contact->n + API_SITE_VALUES * (n_wrenches + contact->n) +
            dyn_held_entries(model->nv, &h->choice) + limited;
@@ -259,8 +259,8 @@ static bool find_states(const api_evaluation *e, const api_held_efforts *h, api_
 bool api_held_efforts_find(const api_evaluation *e, const api_held_efforts *h, size_t block,
                            const dyn_inverse_dynamics *motion, double **next, api_held_wrenches *w)
 {
-    const dyn_contact *contact = h->choice.contact;
-    const size_t       nv      = e->model->nv;
+    const dyn_held_set *contact = h->choice.contact;
+    const size_t        nv      = e->model->nv;
     if (!w->contacts) {
         w->contacts = *next;
         *next       = api_behind(e, *next, API_FRAME_AXES * contact->n, 1);

@@ -110,15 +110,15 @@ bool api_contact_is_given(const api_node *options)
 }
 
 bool api_contact_read_members(api_query *q, const api_node *options, const api_place *up, const char *const *fields,
-                              const dyn_contact **found)
+                              const dyn_held_set **found)
 {
     const api_node *list = api_node_get(options, "held");
     api_place       at   = api_place_key(up, "held");
     if (!api_contact_is_given(options)) return true;
     if (!check_list(q, list, &at)) return false;
-    dyn_contact *contact = api_take(q->pool, sizeof *contact);
+    dyn_held_set *contact = api_take(q->pool, sizeof *contact);
     if (!contact) return false;
-    *contact           = (dyn_contact){.n = api_node_size(list), .deadline = q->scene.deadline};
+    *contact           = (dyn_held_set){.n = api_node_size(list), .deadline = q->scene.deadline};
     contact->frame     = api_take(q->pool, contact->n * sizeof *contact->frame);
     const char **names = api_take(q->pool, contact->n * sizeof *names);
     if (!contact->frame || !names) return false;
@@ -135,13 +135,13 @@ bool api_contact_read_members(api_query *q, const api_node *options, const api_p
     return true;
 }
 
-bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const dyn_contact **found)
+bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const dyn_held_set **found)
 {
     static const char *const fields[] = {"frame", "axes", "reference", "rolling", NULL};
     return api_contact_read_members(q, options, up, fields, found);
 }
 
-bool api_contact_refuse_rolling(const api_query *q, const dyn_contact *contact, const api_place *up, const char *what)
+bool api_contact_refuse_rolling(const api_query *q, const dyn_held_set *contact, const api_place *up, const char *what)
 {
     const api_place list = api_place_key(up, "held");
     for (size_t i = 0; contact && i < contact->n; i++) {
@@ -154,7 +154,7 @@ bool api_contact_refuse_rolling(const api_query *q, const dyn_contact *contact, 
     return true;
 }
 
-const char *api_contact_not_finite(const dyn_contact *contact)
+const char *api_contact_not_finite(const dyn_held_set *contact)
 {
     for (size_t i = 0; i < contact->n; i++)
         if (contact->frame[i].rolling && contact->frame[i].rolling->is_disc)
@@ -188,7 +188,7 @@ bool api_contact_select_residual(api_query *q, api_selection *selected, size_t o
 
 /* --- wrenches --------------------------------------------------------------------------------------------------- */
 
-const dyn_wrench_site *api_contact_list_sites(const api_query *q, const dyn_contact *contact)
+const dyn_wrench_site *api_contact_list_sites(const api_query *q, const dyn_held_set *contact)
 {
     const size_t     n     = q->scene.n_wrenches;
     dyn_wrench_site *sites = api_take(q->pool, (n + contact->n) * sizeof *sites);
@@ -201,7 +201,7 @@ const dyn_wrench_site *api_contact_list_sites(const api_query *q, const dyn_cont
     return sites;
 }
 
-void api_contact_gather_wrenches(const api_evaluation *e, const dyn_contact *contact, const double *contacts,
+void api_contact_gather_wrenches(const api_evaluation *e, const dyn_held_set *contact, const double *contacts,
                                  size_t block, double *to)
 {
     const size_t  W = e->lanes, n = API_SITE_VALUES * e->query->scene.n_wrenches * W;
@@ -226,7 +226,7 @@ const char *api_contact_axis_name(const dyn_held_frame *frame, size_t a)
 enum { NAMES = 4 /* frames that a message lists */, NAMES_ROOM = 256 };
 
 /* Lists the names of the frames up to frame `last`. */
-static void list_names(const dyn_contact *contact, size_t last, char text[NAMES_ROOM])
+static void list_names(const dyn_held_set *contact, size_t last, char text[NAMES_ROOM])
 {
     size_t used = 0;
     for (size_t i = 0; i <= last && i < NAMES; i++)
@@ -238,7 +238,7 @@ static void list_names(const dyn_contact *contact, size_t last, char text[NAMES_
     if (last >= NAMES) snprintf(text + used, NAMES_ROOM - used, " and %zu more", last + 1 - NAMES);
 }
 
-bool api_contact_describe(const dyn_contact *contact, size_t row, double damping, api_problem *problem)
+bool api_contact_describe(const dyn_held_set *contact, size_t row, double damping, api_problem *problem)
 {
     char   names[NAMES_ROOM];
     size_t i = 0, a = row - 1;

@@ -10,7 +10,7 @@ size_t api_held_partials_entries(const api_model *model, const api_selection *se
 {
     const api_held_efforts *efforts = api_motion_options_of(selected)->held;
     const size_t            n = api_selected_extent(selected, API_REQUEST_WRENCHES), nv = model->nv;
-    const dyn_contact      *contact = efforts->choice.contact;
+    const dyn_held_set     *contact = efforts->choice.contact;
     return nv + api_held_efforts_entries(model, efforts, n) + dyn_held_rates_entries(nv, &efforts->choice) +
            6 * nv * (n + contact->n) + contact->k * (nv + 1) + 6 * nv;
 }
@@ -28,8 +28,8 @@ typedef struct partial_arrays {
 static void find_directions(const api_evaluation *e, const api_held_efforts *h, const partial_arrays *a,
                             const double *q)
 {
-    const dyn_contact *contact = h->choice.contact;
-    const size_t       row     = e->model->nv * e->lanes;
+    const dyn_held_set *contact = h->choice.contact;
+    const size_t        row     = e->model->nv * e->lanes;
     for (size_t i = 0, first = 0; i < contact->n; first += contact->frame[i++].n) {
         const dyn_held_frame       *frame = &contact->frame[i];
         const dyn_frame_sensitivity io    = {.q            = q,

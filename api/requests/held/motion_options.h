@@ -24,7 +24,7 @@ static inline const api_motion_options *api_motion_options_of(const api_selectio
 }
 
 /* Returns the held frames; NULL: none. */
-static inline const dyn_contact *api_motion_contact_of(const api_selection *selected)
+static inline const dyn_held_set *api_motion_contact_of(const api_selection *selected)
 {
     const api_held_efforts *efforts = api_motion_options_of(selected)->held;
     return efforts ? efforts->choice.contact : NULL;

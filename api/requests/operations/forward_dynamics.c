@@ -19,7 +19,7 @@ enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL, 
 
 /* The operation's options. */
 typedef struct forward_options {
-    const dyn_contact         *contact;  /* "held"; NULL: no held frames */
+    const dyn_held_set        *contact;  /* "held"; NULL: no held frames */
     double                     damping;  /* contact damping; 0: none */
     const api_static_friction *sticking; /* joints that may stick; NULL: none */
     const dyn_wrench_site     *sites;    /* sites of the request's wrenches, then of the contacts; NULL: not needed */
@@ -52,8 +52,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 /* Lists the sites of all wrenches: those of the request, then those of the contacts. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    forward_options   *o       = selected->options;
-    const dyn_contact *contact = o->contact;
+    forward_options    *o       = selected->options;
+    const dyn_held_set *contact = o->contact;
     if (!api_static_friction_check(plan->query, o->sticking)) return false;
     if (!contact || !(selected->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
     o->sites = api_contact_list_sites(plan->query, contact);
@@ -68,7 +68,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 {
     const forward_options *o       = selected->options;
     size_t                 entries = 1 + (selected->result[QDD] ? 0 : model->nv);
-    const dyn_contact     *contact = o->contact;
+    const dyn_held_set    *contact = o->contact;
     if (o->sticking)
         entries += api_static_friction_entries(model, o->sticking) + (selected->result[FRICTION] ? 0 : model->nv);
     if (!contact) return entries;
@@ -125,7 +125,7 @@ typedef struct held_work {
 static held_work prepare_contacts(const api_evaluation *e, const api_selection *selected, size_t block, double **next)
 {
     const forward_options *o       = selected->options;
-    const dyn_contact     *contact = o->contact;
+    const dyn_held_set    *contact = o->contact;
     const size_t           nv      = e->model->nv;
     held_work              w       = {.contacts = api_result_block(e, selected, CONTACT_WRENCHES, block)};
     if (!w.contacts) {

@@ -19,8 +19,8 @@ enum { QD_AFTER, CONTACT_IMPULSES, ENERGY_LOSS };
 
 /* The operation's options. */
 typedef struct impact_options {
-    const dyn_contact *contact; /* the frames that hit an obstacle */
-    double             restitution;
+    const dyn_held_set *contact; /* the frames that hit an obstacle */
+    double              restitution;
 } impact_options;
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)

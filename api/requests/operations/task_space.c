@@ -57,7 +57,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 /* --- a block of states in lanes --------------------------------------------------------------------------------- */
 
 typedef struct block_lanes {
-    dyn_contact        contact; /* the frame with its axes */
+    dyn_held_set       contact; /* the frame with its axes */
     dyn_contact_block  held;    /* J, M and their factors; the task of one state */
     dyn_contact_states states;
     double            *J, *J_dot;     /* 6 x nv */
@@ -66,15 +66,15 @@ typedef struct block_lanes {
     double            *bound;         /* 1: a bound on the condition number of J M^-1 J^T + damping^2 */
 } block_lanes;
 
-static dyn_contact contact_of(const task_options *o)
+static dyn_held_set contact_of(const task_options *o)
 {
-    return (dyn_contact){.n = 1, .k = o->frame.n, .frame = (dyn_held_frame *)&o->frame};
+    return (dyn_held_set){.n = 1, .k = o->frame.n, .frame = (dyn_held_frame *)&o->frame};
 }
 
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    const dyn_contact contact = contact_of(selected->options);
-    const size_t      nv = model->nv, k = contact.k;
+    const dyn_held_set contact = contact_of(selected->options);
+    const size_t       nv = model->nv, k = contact.k;
     return 13 * nv + k * k + nv * k + 1 + dyn_contact_entries(nv, &contact);
 }
 

@@ -21,12 +21,12 @@ struct api_ode_limits {
 /* Appends the wrenches on held frames and at rigid contacts to the scene. Returns false with a problem. */
 static bool add_contacts(const api_evaluation *e, const api_simulated_rows *r, api_ode_limits *limits)
 {
-    const dyn_contact *contact = r->ode.s->contact;
-    dyn_scene         *scene   = &limits->scene;
-    const size_t       n = scene->n_wrenches, held = contact ? contact->n : 0, rigid = r->ode.s->n_rigid;
-    bool               room  = true;
-    dyn_wrench_site   *sites = api_take(e->query->pool, (n + held + rigid + 1) * sizeof *sites);
-    limits->wrenches         = api_take_zeroed(e->query->pool, 9 * (n + held + rigid) * r->ode.W, &room);
+    const dyn_held_set *contact = r->ode.s->contact;
+    dyn_scene          *scene   = &limits->scene;
+    const size_t        n = scene->n_wrenches, held = contact ? contact->n : 0, rigid = r->ode.s->n_rigid;
+    bool                room  = true;
+    dyn_wrench_site    *sites = api_take(e->query->pool, (n + held + rigid + 1) * sizeof *sites);
+    limits->wrenches          = api_take_zeroed(e->query->pool, 9 * (n + held + rigid) * r->ode.W, &room);
     if (!sites || !room) return false;
     if (n > 0) memcpy(sites, scene->wrench, n * sizeof *sites);
     for (size_t i = 0; i < held; i++) {

@@ -32,7 +32,7 @@ typedef struct api_simulation {
     api_actuator_input    input;
     api_prescribed_motion prescribed; /* coordinates that follow a given motion */
     api_wrench_signals    wrenches;   /* wrenches that change with time */
-    const dyn_contact    *contact;    /* held frames; NULL: none */
+    const dyn_held_set   *contact;    /* held frames; NULL: none */
     double                damping;    /* contact damping; 0: none */
     api_contact_points    ground;     /* points that touch planes */
     api_joint_limits      limits;     /* joint limits to report */

@@ -139,9 +139,9 @@ bool api_held_prepare(const api_query *q, api_held_ranges *ranges)
 {
     const size_t given = q->scene.n_wrenches;
     for (size_t r = 0; r < ranges->n; r++) {
-        api_held_range    *range   = &ranges->range[r];
-        const dyn_contact *contact = range->contact;
-        range->sites               = NULL;
+        api_held_range     *range   = &ranges->range[r];
+        const dyn_held_set *contact = range->contact;
+        range->sites                = NULL;
         if (!contact) continue;
         if (q->model->loops && api_has_load(q)) return api_fail_load(q, "a step with loops and held frames");
         dyn_wrench_site *sites = api_take(q->pool, (given + contact->n) * sizeof *sites);

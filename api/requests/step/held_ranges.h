@@ -6,7 +6,7 @@
 /* Neighbouring nodes of a rollout whose steps hold the same frames. */
 typedef struct api_held_range {
     size_t                 first;   /* node; the range ends before the first node of the next one */
-    const dyn_contact     *contact; /* NULL: no frame is held */
+    const dyn_held_set    *contact; /* NULL: no frame is held */
     const dyn_wrench_site *sites;   /* of the request's wrenches, then of held frames */
     bool                   impact;  /* the steps begin with an impact, as dyn_step.impact */
 } api_held_range;

@@ -12,7 +12,7 @@ typedef struct api_step_means {
     void                   *workspace;
     double                 *room;     /* entries in lanes: those of api_step_integrate last */
     const dyn_model        *joints;   /* of a model with loops: its actuated joints (loop_step.h); else NULL */
-    const dyn_contact      *contact;  /* the held frames of the step; NULL: none */
+    const dyn_held_set     *contact;  /* the held frames of the step; NULL: none */
     dyn_loop_step_failures *failures; /* of a model with loops: loops that cannot be closed within the step */
 } api_step_means;
 

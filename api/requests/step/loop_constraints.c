@@ -6,7 +6,7 @@
 
 enum { SITE_VALUES = 9, MOST_ROWS = DYN_MAX_HELD_AXES + DYN_MAX_DOF };
 
-static const dyn_contact no_frames = {.n = 0};
+static const dyn_held_set no_frames = {.n = 0};
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 

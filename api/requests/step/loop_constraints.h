@@ -21,7 +21,7 @@ typedef struct api_loop_constraints {
     const dyn_kernels  *kernels; /* of models with loops */
     const dyn_scene    *scene;   /* of the tree */
     dyn_loop_workspace *closed;
-    const dyn_contact  *contact; /* the held frames; NULL: none */
+    const dyn_held_set *contact; /* the held frames; NULL: none */
     const dyn_step     *io;      /* the step: the points of the held frames, and the coordinates to stop */
     size_t              nv, k, W;
     dyn_contact_block   held;                            /* M, and J of the held directions */

@@ -63,9 +63,9 @@ size_t api_step_friction_work(const api_query *q, const api_held_ranges *held, c
     const size_t n    = api_step_friction_joints(friction);
     size_t       most = 0;
     for (size_t r = 0; n > 0 && r < held->n; r++) {
-        const dyn_contact *contact = held->range[r].contact;
-        const size_t       entries = dyn_step_held_work(q->model->dyn, q->scene.n_wrenches, contact ? contact->n : 0,
-                                                        n + (contact ? contact->k : 0));
+        const dyn_held_set *contact = held->range[r].contact;
+        const size_t        entries = dyn_step_held_work(q->model->dyn, q->scene.n_wrenches, contact ? contact->n : 0,
+                                                         n + (contact ? contact->k : 0));
         if (entries > most) most = entries;
     }
     return most;
