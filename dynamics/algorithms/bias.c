@@ -26,7 +26,7 @@ static void friction(const dyn_scene *scene, const lane *qd, lane *out)
     drives_add_friction(scene, qd, out);
 }
 
-/* Returns tau minus the tau without friction, which `out` holds on entry: the friction */
+/* Replaces `out`, the tau without friction T (nv), by the friction of each coordinate: value + factor |T|. */
 static void loaded_friction(const dyn_model *m, void *memory, const lane *qd, lane *out)
 {
     load_friction *of = memory;

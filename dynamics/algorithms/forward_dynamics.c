@@ -107,8 +107,8 @@ LANE_INLINE void accelerate_joint(const articulated_pass *p, int i, twist *alpha
 /* Computes alpha of each body of a run from alpha of its parent, base to tip. */
 LANE_INLINE void acceleration_run(const articulated_pass *p, dyn_run run)
 {
-    const dyn_body *body  = p->scene->model->body;
-    twist           alpha = {vec3_zero(), vec3_zero()}; /* alpha of the world */
+    const dyn_body *body = p->scene->model->body;
+    twist alpha          = {vec3_zero(), vec3_zero()}; /* the world does not accelerate; alpha: see the first comment */
     if (body[run.first].tree.parent != DYN_WORLD) alpha = p->ws->link[body[run.first].tree.parent].alpha;
     for (int i = run.first; i < run.end; i++) {
         const dyn_body *b = &body[i];

@@ -122,7 +122,8 @@ static inline void held_mark_nonzero(const dyn_model *m, const coordinate_tree *
     }
 }
 
-/* Lists the rows of a group. */
+/* Lists the rows of [dtau; C] that can be nonzero in the columns of a group: first coordinates, then held directions
+ * (nv + direction). */
 static inline void held_list_rows(const dyn_model *m, const dyn_step *io, const held_workspace *ws, held_group *g)
 {
     int row = m->nv;

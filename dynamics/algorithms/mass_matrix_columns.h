@@ -74,7 +74,8 @@ LANE_NOINLINE void column_to_base(mass_matrix_pass p, size_t v, int j, const wre
 
 /* The column of a joint with one coordinate. With S_i = ratio e_z,
  *     M_ii = ratio^2 (e_z^T I_c e_z + rotor inertia),   F = ratio X_i^T I_c e_z,   I_c = X_i^T I_c X_i.
- * The composite c holds I_c. For an angular e_z, e_z^T I_c e_z = E_xx + E_yy. */
+ * The composite c holds I_c. For an angular e_z, e_z^T I_c e_z = E_xx + E_yy, with E the second moment of the composite
+ * about the body's origin. */
 static void joint_column(mass_matrix_pass p, int i, composite *c)
 {
     const dyn_body *b       = &p.body[i];

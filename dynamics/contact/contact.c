@@ -123,8 +123,8 @@ static void multiply_rates(const dyn_contact_block *b, const double *X, size_t n
                 to[i * W + l] += X[(i * nv + v) * W + l] * qd[v * W + l];
 }
 
-/* Moves frame_J and frame_J_dot of rolling frame i to its contact point. Leaves the accelerations w x ds/dt there, in
- * the axes of the plane, in the first 3 entries of frame_rates. */
+/* Moves frame_J and frame_J_dot of rolling frame i to its contact point. Also sets the first 3 entries of frame_rates
+ * to w x ds/dt, in the axes of the plane: the acceleration that the motion of the contact point along the body adds. */
 static void move_to_contact(const dyn_contact_block *b, const dyn_rolling *rolling, const double *qd, size_t i)
 {
     const size_t nv = b->nv, W = b->W;

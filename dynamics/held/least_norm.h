@@ -50,7 +50,8 @@ typedef struct dyn_least_norm {
     dyn_deadline          deadline;
     dyn_active_limit     *active; /* [k + 2] */
     size_t                n_active, n_conflicting;
-    double           *normal, *Q, *R; /* (k + 2) x k: unit gradients, and their orthonormal basis; triangular factor */
+    double *normal, *Q, *R; /* (k + 2) x k each: gradients of the active limits, scaled to unit length; an orthonormal
+                               basis of them; the triangular factor that relates the two */
     double           *direction, *coefficient, *rates; /* k; k + 2; k + 2: scratch */
     double           *kkt, *kkt_right;                 /* (2 k)^2; 2 k: matrix and right side for cone_newton.h */
     double           *saved_x;                         /* k: x before cone_newton.h changes it */

@@ -25,12 +25,13 @@ enum { DYN_ALL_BODIES = -1, DYN_NO_BODY = -2 };
 typedef struct dyn_consistent {
     const dyn_model *tree;
     const dyn_base  *base;
-    unsigned         with; /* set of DYN_BASE_... of `base`; other joint parameters keep their values */
-    int              row;  /* the only body whose parameters are found, in the model's bodies; or DYN_ALL_BODIES, ... */
-    const double    *R; /* factor of dyn_qr_add_rows over base->n + 1 columns; its last row and column are not read */
-    double           s; /* standard deviation of the rows of R; > 0 */
-    const double    *beta;       /* [base->n] beta', the base parameters estimated from data */
-    double          *parameters; /* [dyn_parameter_count] on entry the reference, on return the consistent parameters */
+    unsigned with; /* the flags DYN_BASE_ROTORS and DYN_BASE_FRICTION with which `base` was made: these joint parameters
+                      are found, the others keep their values */
+    int           row;  /* the only body whose parameters are found, in the model's bodies; or DYN_ALL_BODIES, ... */
+    const double *R;    /* factor of dyn_qr_add_rows over base->n + 1 columns; its last row and column are not read */
+    double        s;    /* standard deviation of the rows of R; > 0 */
+    const double *beta; /* [base->n] beta', the base parameters estimated from data */
+    double       *parameters; /* [dyn_parameter_count] on entry the reference, on return the consistent parameters */
     /* Called with `arg` before every Newton step; false ends the search. */
     bool (*go_on)(void *arg);
     void *arg;

@@ -41,10 +41,11 @@ LANE_INLINE dyn_scene scene_without_friction(const dyn_scene *scene)
  * load_friction_set_sides. */
 LANE_INLINE void load_friction_add(const dyn_body *b, const lane *qd, const lane *side, load_friction *to)
 {
-    const double   r = b->joint.ratio, size = r < 0 ? -r : r, load = b->joint.friction.load;
-    const bool     smooth = b->joint.friction.coulomb_velocity > 0;
-    const lane     rate = joint_rate(b, qd), way = side && !smooth ? (r < 0 ? -1.0 : 1.0) * side[b->joint.v] : rate;
-    const lane     sharp = lane_sign(way); /* as in sense_of, whose comparison GCC 12 cannot compile in two lanes */
+    const double r = b->joint.ratio, size = r < 0 ? -r : r, load = b->joint.friction.load;
+    const bool   smooth = b->joint.friction.coulomb_velocity > 0;
+    const lane   rate = joint_rate(b, qd), way = side && !smooth ? (r < 0 ? -1.0 : 1.0) * side[b->joint.v] : rate;
+    const lane sharp = lane_sign(way); /* the value that sense_of() has, computed here because GCC 12 cannot compile the
+                                          comparison of sense_of() for two lanes */
     friction_sense sense = sense_of(&b->joint.friction, way);
     if (!smooth) sense.value = sharp;
     to->value += coordinate_effort(b, friction_effort_of(&b->joint.friction, rate, sense.value));

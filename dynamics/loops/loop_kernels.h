@@ -133,9 +133,9 @@ typedef struct dyn_platform_solution {
 } dyn_platform_solution;
 
 /* Solves the inverse kinematics of a block: finds the coordinates for which the platform frame has the pose and motion
- * `to`. The path is the straight line from the frame's pose in the model's reference. With a guess of the passive
- * coordinates (NULL: none) the path shrinks the guess's loop error to zero. Call dyn_loop_close from the found state
- * next. Returns false if a live lane has no solution. */
+ * `to`. The search follows a path (continuation.h): the straight line from the frame's pose at the model's reference to
+ * `to`; or with a guess of the passive coordinates (NULL: none) a path along which the guess's loop error shrinks to
+ * zero. Afterwards call dyn_loop_close with the found state. Returns false if a live lane has no solution. */
 bool dyn_loop_solve_platform(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_platform_motion *to,
                              const double *guess, const dyn_platform_solution *found, size_t live);
 /* Takes the memory for dyn_loop_solve_platform from `memory`, for a frame whose origin (rows = 3) or pose (rows = 6) is

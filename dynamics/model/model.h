@@ -235,8 +235,8 @@ typedef struct dyn_body_pose {
     uint64_t frame_quarters; /* quarter turns of theta, 0 to 3 */
     double   rounder;        /* DYN_ROUNDER + frame_quarters */
     double   p_pc[3];        /* m, origin of the body frame in the parent's body frame, at s = 0 */
-    dyn_pose before;      /* for a joint with a quaternion: joint frame in the parent's body frame. p_pc is then unused,
-                             and `turn` is NONE if R = 1, else ZX */
+    dyn_pose before; /* only for a joint with a quaternion: constant pose of the joint frame in the parent's body frame,
+                        in place of p_pc. `turn` is then NONE if its rotation is the identity, else ZX */
     size_t to_joint_pose; /* for a joint with a quaternion: entries from the body's joint transform to its joint_pose,
                              see joint_pose_of in joint.h */
     dyn_pose X_bl;        /* link frame in the body frame: the axes of joint wrenches, and their point unless
@@ -385,7 +385,7 @@ dyn_status dyn_model_build(const dyn_description *description, dyn_model **model
  * effect. */
 typedef struct dyn_payload {
     int         body; /* index, or DYN_WORLD */
-    dyn_pose    X_bf; /* pose in the body frame of F, the frame of `inertia` */
+    dyn_pose    X_bf; /* pose, in the body frame, of the frame F in which `inertia` is given */
     dyn_inertia inertia;
     double      gravity_compensation; /* as of a link */
 } dyn_payload;

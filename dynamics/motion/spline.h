@@ -26,8 +26,9 @@ typedef struct dyn_spline {
  * last. */
 void dyn_spline_clamp(const dyn_spline *s);
 
-/* The least range t_degree to t_n and distance of neighbouring knots that differ, and the largest distance between the
- * first and the last knot: their third powers, and those of their inverses, are finite and not rounded to zero. */
+/* Limits of the distances between knots: third powers of such distances and of their inverses neither overflow nor
+ * vanish. NEAR is the least distance of neighbouring knots that differ, and the least t_n - t_degree; FAR is the
+ * largest distance from the first knot to the last. */
 #define DYN_SPLINE_NEAR 1e-100
 #define DYN_SPLINE_FAR  1e100
 

@@ -60,9 +60,10 @@ LANE_INLINE void composite_motion_turn(link_transform X, composite_motion *S)
     S->f.n = to_parent(X, S->f.n);
 }
 
-/* Moves the reference point of the composite S by -r e_k; k is a constant of the inlined code. With h' = h + m r,
- * and r for the vector r e_k in the formulas,
- *     E' = E + r h^T + h' r^T,  C' = C + l r^T,  n' = n + r x f. */
+/* Moves the reference point of the composite S by -r e_k; k is a constant of the inlined code. E and h are the second
+ * and first moment, C the moment of the velocities, l the momentum, (f; n) the required force and moment. Primes: after
+ * the move. With h' = h + m r, and r for the vector r e_k in the formulas, E' = E + r h^T + h' r^T,  C' = C + l r^T, n'
+ * = n + r x f. */
 LANE_INLINE void composite_motion_shift(composite_motion *S, const int k, lane r, double mass)
 {
     const int   i = (k + 1) % 3, j = (k + 2) % 3;

@@ -9,8 +9,9 @@ typedef struct newton_euler_workspace {
     motion          *motion; /* [n_bodies], set only for bodies with carries_run */
     wrench *required; /* [n_bodies], inertial minus external wrench of each regrouped body, about the body's origin; the
                          backward pass adds those of the children */
-    wrench *axis_wrench; /* [n_bodies], inertial wrench of the mass that each body moved to its parent or the ground,
-                            about the body's origin */
+    wrench *axis_wrench; /* [n_bodies], inertial wrench of the mass on a revolute axis that the regrouped model counts
+                            with the parent or the ground (dyn_body_derived), about the body's origin; added back to
+                            joint wrenches */
     external_wrenches ext;
     motion_rate *motion_rate; /* motion_rate, required_rate and axis_wrench_rate: rates of the three arrays above */
     wrench      *required_rate, *axis_wrench_rate;

@@ -60,7 +60,8 @@ LANE_INLINE vec3 acceleration_at_child(link_transform X, vec3 a, const accelerat
     return acceleration_of_offset(a, U, X.b->pose.p_pc, X.b->pose.offsets);
 }
 
-/* The rate of a_p + U_p p, which is  a_p' + U_p' p + U_p p',  with p' = sd z for a prismatic joint. */
+/* The time derivative of acceleration_at_child: a_p' + U_p' p + U_p p', with U as in the first comment and p the body's
+ * origin in the parent's frame. Only a prismatic joint has p' = sd z. */
 LANE_INLINE vec3 acceleration_rate_at_child(link_transform X, const motion_state *parent, lane sd)
 {
     const vec3 ad = acceleration_at_child(X, parent->rate.ad, &parent->Ud);

@@ -36,7 +36,7 @@ typedef struct segment_task {
     unsigned        steps;
     bool            lower;  /* TILE_SPREAD leaves out entries of b above the diagonal */
     lane_rows       from;   /* rows of the segment */
-    lane_rows       others; /* all rows of the matrix that contains b */
+    lane_rows       others; /* all rows, by coordinate, of the matrix with the rows b of the segment's ancestors */
     lane_rows       to;     /* rows of the segment: the final y is stored here unless NULL */
     lane           *mirror; /* y^T is also stored here, with the distance of `to`, unless NULL */
 } segment_task;

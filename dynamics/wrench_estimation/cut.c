@@ -111,7 +111,8 @@ static dyn_pose frame_pose_at(const motion *m, size_t frame, size_t lane)
     return X;
 }
 
-/* The motion of F in its axes; `a` is its acceleration minus gravity g. */
+/* The motion of the frame F of the rigid body beyond the cut (cut.h), in the axes of F: angular velocity w,
+ * acceleration a of the origin minus gravity g, angular acceleration alpha. */
 typedef struct frame_motion {
     double w[3], a[3], alpha[3], g[3];
 } frame_motion;

@@ -19,8 +19,8 @@
 
 typedef struct srv_successor {
     pid_t    process; /* 0: none */
-    int      control; /* our end; -1: none */
-    uint64_t end;     /* ns, when it must accept */
+    int      control; /* this process's end of the socket pair with the successor; -1: none */
+    uint64_t end;     /* ns, the time by which the successor must accept */
 } srv_successor;
 
 typedef enum srv_handover_event {

@@ -47,7 +47,7 @@ typedef struct srv_loop {
     bool               handed_over; /* draining, and another process serves new connections */
     uint64_t           drain_end, timer_time;
     double             measured;           /* s, processor time of the thread as it was last read */
-    uint64_t           measured_at;        /* ns, the time at which it was read */
+    uint64_t           measured_at;        /* ns, the time at which `measured` was read */
     unsigned           refusals;           /* requests refused because the queue was full; wraps around */
     size_t             awaiting;           /* requests that wait for a change of a shared store */
     unsigned long long yields_seen;        /* number of orders to give memory back that are carried out */

@@ -9,7 +9,8 @@
  * of processor time it leaves the loop, whatever was estimated. */
 enum { TOLERATED = 10, LONGEST = 12 };
 
-static const double least_cost = 0.01; /* s, cost of a request that has left its loop, if its estimate is below */
+static const double least_cost =
+    0.01; /* s, least estimate of a request that took too long on its loop's thread and is run by a worker */
 static const double write_cost = 0.01; /* s, approximate time of the two disk syncs of a change of a model */
 
 static void on_worker_done(srv_job *job)

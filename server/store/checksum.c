@@ -42,7 +42,8 @@ bool srv_checksum_remove(char *record, size_t *length)
     if (*length < TAIL) return true;
     size_t      kept = *length - TAIL;
     const char *tail = record + kept;
-    if (memcmp(tail, BEFORE, sizeof BEFORE - 1) != 0) return true; /* other members are the reader's business */
+    if (memcmp(tail, BEFORE, sizeof BEFORE - 1) != 0)
+        return true; /* no checksum, as in records of earlier versions; the reader of the record checks the rest */
     const char *found = tail + sizeof BEFORE - 1;
     if (strcmp(found + HEX, AFTER) != 0 || !hash_text(record, kept, hex) || memcmp(found, hex, HEX) != 0) return false;
     strcpy(record + kept, "}");

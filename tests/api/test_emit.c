@@ -312,7 +312,7 @@ static void states_from_lanes(void **state)
     }
 }
 
-/* `order` permutes the axes of extent 2, not that of extent 3. */
+/* Writes an array of 2 x 3 x 2 numbers whose `order` reverses the first and the last axis. */
 static void turned(api_emit *e)
 {
     static const int order[] = {7, 6, 9, 8, 11, 10, 1, 0, 3, 2, 5, 4};

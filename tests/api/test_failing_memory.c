@@ -84,7 +84,8 @@ static unsigned answer_to(const question *q)
     unsigned         status = reply->status;
     if (status >= 400 && status != 503)
         snprintf(progress->last, sizeof progress->last, "%u %.180s", status, reply->body ? reply->body : "");
-    if (!reply->head && reply->content_type && !reply->body && !reply->static_body) status = 999; /* no body */
+    if (!reply->head && reply->content_type && !reply->body && !reply->static_body)
+        status = 999; /* an answer with a media type but without a body is wrong: 999 stands for it */
     api_end(call);
     api_worker_reset(worker);
     return status;

@@ -75,7 +75,7 @@ def executed(path):
 
 
 def count(robot, texts):
-    """Returns {kernel: {kind: number per block}} of a robot."""
+    """Counts the instructions that each kernel executes for a robot. Returns {kernel: {kind of instruction: number for a block of states}}, with the bytes that it stores as one more kind."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         out = subprocess.run(["valgrind", "--tool=callgrind", "--dump-instr=yes", "--compress-pos=no", "--compress-strings=no",

@@ -14,8 +14,8 @@ enum { ROBOTS = 40, ROWS = 8, DECADES = 8, OUTPUTS = 7, LEAST_DECADE = -3 };
 static const char *const output_names[OUTPUTS] = {"tau",     "tau_dot",  "mass_matrix", "qdd",
                                                   "dtau_dq", "dtau_dqd", "dtau_dqdd"};
 
-/* Sums the squares of the relative errors of one arithmetic class over all states, by decade of the angles and by
- * output. */
+/* Sums of the squared relative errors of the fused or of the unfused kernels over all states, by decade of the angles
+ * and by output. */
 typedef struct errors {
     double square[DECADES][OUTPUTS];
     size_t n[DECADES];

@@ -224,8 +224,9 @@ static void test_results_do_not_depend_on_other_outputs(void **state)
     }
 }
 
-/* Compares matrices of n entries per row, computed with zeros_are_set and without it. An entry that the former leaves
- * at its initial bits (all set, rows.c) must be zero in every state. Returns the number of such entries. */
+/* Compares two results, n entries a state. With zeros_are_set the kernel may leave out entries that are always zero:
+ * they keep their initial bits (all set, rows.c) in `with_zeros`, and must be zero in `whole`. All others must agree.
+ * Returns the number of entries left out. */
 static size_t count_unwritten(const trial *t, size_t n, const double *with_zeros, const double *whole)
 {
     size_t left = 0;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Replaces the function of LAPACKE that prints errors to standard output. Wrong arguments would be a defect of the
- * caller, who meets them in the result. */
+/* LAPACKE calls this function when a call fails. The library's own function prints to standard output; this one only
+ * notes a lack of memory. A wrong argument is a defect of the calling function, which the return value shows. */
 void LAPACKE_xerbla(const char *name, lapack_int info);
 void LAPACKE_xerbla(const char *name, lapack_int info)
 {

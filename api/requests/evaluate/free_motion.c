@@ -88,7 +88,8 @@ static void find_masses(const api_evaluation *e, const double *q, const double *
         M[i] *= load[i / row * e->lanes + i % e->lanes];
 }
 
-/* M_FF qddd_F = tau_rates_F - tau_dot_F at qddd_F = 0 */
+/* Solves M_FF qddd_F = tau_rates_F - tau_dot_F for the free coordinates F; tau_dot are the rates of the torques with
+ * qddd_F = 0. */
 void api_free_jerks(const api_evaluation *e, const bool *driven, const dyn_torque_derivative *io,
                     const double *tau_rates, double *qddd, double *room)
 {

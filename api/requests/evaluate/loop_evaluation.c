@@ -175,7 +175,7 @@ bool api_loop_close_block(const api_evaluation *e, size_t block)
 
 /* --- motions ----------------------------------------------------------------------------------------------------- */
 
-/* Memory of a slot, which follows one motion after the other in one lane. */
+/* Memory of one slot, a thread's: it closes the loops along one motion after the other, one state at a time. */
 typedef struct follower {
     dyn_loop_workspace *closed;
     api_row_share       share; /* share of the motion that is followed */

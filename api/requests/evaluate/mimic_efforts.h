@@ -1,12 +1,12 @@
 /* mimic_efforts.h - computes the efforts of mimic joints at their own axes (api/robots/model/limits.h), and the
  * derivatives of these efforts.
  *
- * The uncoupled tree has a coordinate z_k of its own for each of these joints, k, whose position is
- * multiplier z_k + offset. In the motion of the model, z_k = q_leader, with all derivatives. By the principle of
- * virtual work, the joint's effort t_k follows from tau_z, the entry of z_k in the inverse dynamics of that tree:
+ * The uncoupled tree has a coordinate z_k of its own for each mimic joint k. The joint's position is multiplier z_k +
+ * offset, and in the motion of the model z_k = q_leader, with all derivatives. By the principle of virtual work, the
+ * joint's effort t_k follows from tau_z, the entry of z_k in the inverse dynamics of the uncoupled tree:
  *
- *     t_k           = tau_z / multiplier
- *     dt_k/dq_leader = (dtau_z/dq_leader + sum of dtau_z/dz of its followers) / multiplier
+ *     t_k = tau_z / multiplier
+ *     dt_k/dq_leader = (dtau_z/dq_leader + sum of dtau_z/dz of all mimic joints of that leader) / multiplier
  *
  * In models with loops the wrenches of the loops act on the tree, and change with its state. */
 #pragma once
@@ -31,7 +31,7 @@ bool api_mimics_open(const api_query *q, const api_limit_list *limits, api_mimic
 /* Returns the numbers per state that the functions below need as `room`, without and with derivatives. */
 size_t api_mimics_room(const api_mimics *f, bool derivatives);
 
-/* What the evaluation of one block of states needs. */
+/* Data for the evaluation of one block of states. */
 typedef struct api_mimic_block {
     const api_mimics   *followers;
     const dyn_kernels  *tree;  /* kernels of trees */

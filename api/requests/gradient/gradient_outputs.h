@@ -33,8 +33,8 @@ typedef struct api_gradient_sums {
     double *gravity;    /* [3]; NULL: not selected */
 } api_gradient_sums;
 
-/* Refuses models with loops, and records which sums the request selects; `first` is the first output of these. False
- * with a problem. */
+/* Refuses models with loops. Records whether sum_parameters and sum_gravity, sums over the batch, are requested.
+ * `first`: the operation's first shared output. False with a problem. */
 bool api_gradient_read(api_query *q, api_selection *selected, size_t first);
 
 /* Takes lanes for the gradients that are summed. False with a problem. */
@@ -50,7 +50,7 @@ bool api_gradient_finish(const api_evaluation *e, const api_selection *selected)
  * R e. */
 void api_gradient_put_entries(const api_evaluation *e, const api_selection *selected, const double *by_q, size_t block);
 
-/* Emits a sum, as `emit` of an operation. */
+/* Writes sum_parameters or sum_gravity to the answer. For the field `emit` of api_operation. */
 void api_gradient_emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to);
 
 /* --- friction ----------------------------------------------------------------------------------------------------- */

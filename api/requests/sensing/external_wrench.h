@@ -15,11 +15,12 @@ enum {
 typedef struct api_external_options {
     const dyn_frame   *frame; /* NULL: no wrench is estimated */
     bool               frame_axes;
-    dyn_contact_wrench fit;      /* stride and deadline are not set */
-    const double      *gain;     /* [nv] of the momentum observer; NULL: static estimate */
-    double             step;     /* s between samples, with a gain */
-    double            *p, *u;    /* lanes of all states, with a gain: momentum, and the known part of its rate */
-    double            *jacobian; /* lanes of all states, with a gain and a frame */
+    dyn_contact_wrench fit;   /* stride and deadline are not set */
+    const double      *gain;  /* [nv] of the momentum observer; NULL: static estimate */
+    double             step;  /* s between samples, with a gain */
+    double            *p, *u; /* lanes of all states, with a gain: momentum, and the known part of its rate */
+    double *jacobian; /* Jacobian of `frame` at all states, in lanes. Set if a momentum observer (`gain`) estimates a
+                         wrench at a frame; else NULL */
 } api_external_options;
 
 /* Reads the options. NULL with a problem. */

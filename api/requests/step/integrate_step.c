@@ -34,7 +34,8 @@ size_t api_step_integrate_entries(const api_query *q, const dyn_model *joints, c
     return most + dyn_loop_step_entries(&mechanism);
 }
 
-/* Integrates from the velocities after an impact, whose arrays precede the stepper's scratch memory. */
+/* Integrates a step that begins with an impact: finds the velocities after the impact, then steps from them. The
+ * impact's arrays take the first part of stepper->scratch. */
 static void step_after_impact(const api_step_means *by, dyn_loop_stepper *stepper, const dyn_step *io)
 {
     api_loop_impact impact = {.at      = stepper->constraints,

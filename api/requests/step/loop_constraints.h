@@ -50,8 +50,8 @@ typedef struct api_constrained_motion {
  * `lanes` NULL: counts only. */
 size_t api_loop_constraints_lay_out(api_loop_constraints *s, double *lanes);
 
-/* Computes qdd and, unless io->dqdd_dq is NULL, its derivatives, where the loops are closed. It is
- * dyn_loop_stepper.accelerate, whose argument is an api_loop_constraints. */
+/* Computes qdd at a state whose loops are closed, and the derivatives of qdd unless io->dqdd_dq is NULL. Callback for
+ * dyn_loop_stepper.accelerate; `constraints` is an api_loop_constraints. */
 void api_loop_constrained_accelerate(void *constraints, const dyn_forward_sensitivity *io);
 
 /* Sets M and its inverse, J, and s->b = J' qd, of the held directions and, with a duration h > 0, of the coordinates

@@ -1,5 +1,6 @@
-/* locked_query.c - see locked_query.h. The value is decoded before it is split. The numbers of a joint are its last
- * fields, so that a name may contain colons, as those of nested models in SDF do; a name with a comma needs a document.
+/* locked_query.c - see locked_query.h. Reads the value of the query parameter `locked`: percent-decodes it, then splits
+ * it at commas. In an entry the numbers are the last fields, so that a joint's name may contain colons, as names of
+ * nested models in SDF do. A joint whose name has a comma can only be locked by the field "locked" of a document.
  */
 #include "locked_query.h"
 #include "api/codec/escape.h"

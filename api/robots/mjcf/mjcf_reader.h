@@ -256,7 +256,8 @@ static inline const api_mjcf_compiler *api_mjcf_compiler_of(const api_mjcf *m, c
 bool api_mjcf_read_classes(api_mjcf *m);
 /* Sets *class_index to that of the attribute `attribute` of an element; unchanged when it is absent. */
 bool api_mjcf_find_class(api_mjcf *m, const xmlNode *element, const char *attribute, int *class_index);
-/* Makes an item of an element that may name a class; `inherited` is that of its body. */
+/* Sets *item to an element with its class of defaults: that of its attribute `class`, else `inherited`, the class that
+ * its body passes on. False: no such class. */
 bool api_mjcf_open_item(api_mjcf *m, const xmlNode *element, api_mjcf_kind kind, int inherited, api_mjcf_item *item);
 /* Returns the element with the attribute: the item's own, or that of the nearest class; the item's own if none has. */
 const xmlNode *api_mjcf_with(const api_mjcf *m, const api_mjcf_item *item, const char *attribute);

@@ -207,7 +207,8 @@ static bool replace_attach(api_mjcf *m, api_mjcf_files *files, xmlNode *element,
     return true;
 }
 
-/* Replaces the attachments in an element; the nesting limit of the parser bounds the recursion. */
+/* Replaces each <attach> below an element by a copy of what it names; the nesting limit of the parser bounds the
+ * recursion. */
 static bool attach_in(api_mjcf *m, api_mjcf_files *files, xmlNode *in, size_t model)
 {
     for (xmlNode *e = in->children, *next; e; e = next) {

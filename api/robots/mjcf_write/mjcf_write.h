@@ -75,7 +75,8 @@ double api_mjcf_reference_of(const api_document *document, const api_document_li
 /* Motion of a joint from zero to its reference. */
 dyn_pose api_mjcf_reference_motion(const api_document *document, const api_document_link *link);
 
-/* Writes the joints of a body, and reports what they do not hold. */
+/* Writes the joints of a body, and reports the properties of joints that MJCF cannot express, such as limits of
+ * velocity. */
 void api_mjcf_put_joints(const api_mjcf_chain *chain);
 
 /* Positions of a joint of the file in a configuration; `_private` of its element points to it. */

@@ -7,7 +7,7 @@
 typedef struct grouped_code {
     const char *code;
     size_t      listed;
-    const char *one, *many; /* name of an entry that is not listed */
+    const char *one, *many; /* text behind the number of notes that are not listed: for one note, for several */
 } grouped_code;
 
 static const grouped_code grouped[] = {

@@ -231,7 +231,7 @@ function cornersOf(geometry: RobotGeometry, poses: Poses): Vec3[] {
     return points;
 }
 
-/** Centre and radius of a ball around all links and what is drawn, whose corners may be given. */
+/** Centre and radius of a ball around all links and drawn solids. `corners`: those of the solids, where the caller has them already. */
 export function boundsOf(geometry: RobotGeometry, poses: Poses, corners = cornersOf(geometry, poses)): {centre: Vec3; radius: number} {
     const points = [...[...geometry.links].map(i => positionAt(poses, i)), ...corners];
     const low = [0, 1, 2].map(k => Math.min(...points.map(p => p[k]))), high = [0, 1, 2].map(k => Math.max(...points.map(p => p[k])));

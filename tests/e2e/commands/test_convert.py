@@ -160,7 +160,8 @@ class Converting(ServerCase):
         self.convert(path, "--to", "mjcf", "--strict", status=1)
 
     def test_joints_without_a_motor_are_listed(self):
-        """No format says of a joint of a tree that nothing drives it: controllers of the model that is read would drive it."""
+        """URDF, MJCF and SDF cannot say that a joint of a tree has no motor, so a program that loads the file could drive it:
+        "actuated": false is reported as lost."""
         links = [{"name": name, "parent": parent, "inertial": samples.body(1), "joint": {
             "name": "j" + name, "type": kind, "axis": [0, 1, 0], "actuated": driven, "limits": {"effort": 3}}}
             for name, parent, kind, driven in (("a", "base", "revolute", True), ("b", "a", "prismatic", False), ("c", "b", "prismatic", False))]

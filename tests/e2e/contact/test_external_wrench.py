@@ -60,7 +60,8 @@ class ExternalWrench(Closed):
             self.assertEqual([some[row][k] for k in (0, 1, 4, 5)], [0] * 4)
 
     def test_floating_bases_and_loops(self):
-        """The base bears no torque of its own; of a five-bar two motors determine two components of a force."""
+        """The torque of a floating base is zero, since it has no motors. In the plane of a five-bar two motors determine both
+        components of a force."""
         push = [3, -2, 5, 0.4, -0.3, 0.2]
         for model, frame, axes in (("flying", "tool", ["x", "y", "z", "rx", "ry", "rz"]), ("five_bar", "tip", ["x", "y"])):
             s = self.drawn(model, 3, 8)

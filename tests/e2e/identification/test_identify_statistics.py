@@ -25,7 +25,8 @@ def solve(A, y, deviations):
 
 def growth(scaled, inverse, free):
     """Returns the factor by which estimating the weights increases each parameter's variance: 1 + 4 sum p (1 - p) / f
-    over the coordinates."""
+    over the coordinates, with p the part of the parameter's variance that comes from one coordinate, and f the degrees of freedom
+    of that coordinate's noise."""
     share = (np.einsum("ki,rvi->rvk", inverse, scaled) ** 2).sum(axis=0) / np.diag(inverse)
     return 1 + 4 * (share * (1 - share) / free[:, None]).sum(axis=0)
 

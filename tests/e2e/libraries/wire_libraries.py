@@ -104,7 +104,8 @@ def libraries(folder):
 
 
 def tried(client, library):
-    """The version, and True for each form that the library reads with the bits of JSON, or writes so that the server accepts it."""
+    """Tries a library of CBOR or MessagePack. Returns its version; for each form of the answer, whether the library reads the
+    same numbers from it as from JSON; and whether the server accepts the request that the library writes."""
     library.build()
     expected, as_json = client.post(PATH, REQUEST).json()["tau"], json.dumps(REQUEST).encode()
     written = [library.run(mode, as_json) for mode in ("encode", *(["typed"] if library.row.get("typed") else []))]

@@ -18,7 +18,7 @@ def pose(q):
 
 
 def twist(u):
-    """Returns the 4 x 4 matrix of (v, w)."""
+    """Returns the matrix [[w]x v; 0 0] of a twist (v, w), whose exponential is a displacement."""
     v, (x, y, z) = u[:3], u[3:6]
     return np.array([[0, -z, y, v[0]], [z, 0, -x, v[1]], [-y, x, 0, v[2]], [0, 0, 0, 0]])
 

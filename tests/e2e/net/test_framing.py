@@ -78,7 +78,7 @@ class OnTheWire(Victim):
                 self.expect(shape, exchange(self.server.socket(), [shape.bytes + LAST]))
 
     def test_behind_other_requests(self):
-        """Requests before the shape in the same segment are answered, in order."""
+        """Valid requests that arrive in the same segment, before the bytes of a shape (tests/data/framing_shapes), are answered in order."""
         for shape in SHAPES:
             with self.subTest(shape=shape.name):
                 self.expect(shape, exchange(self.server.socket(), [AHEAD * 3 + shape.bytes + LAST]), before=3)

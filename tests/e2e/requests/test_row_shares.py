@@ -38,7 +38,8 @@ class Loops(ServerCase):
                     self.assertEqual(answer[output][row], alone[output])
 
     def test_a_far_row_beside_near_ones_in_lanes(self):
-        """Rows of one block are closed side by side: those that had arrived are closed again without the late one."""
+        """The loops of rows in one block are closed together. If one row is late, the others are closed again without it, with the
+        bits that they have alone."""
         self.compare("inverse-dynamics", {"qd": [0.3], "qdd": [0.2]}, [*GOOD[:2], FAR, *GOOD[2:]], ["tau"])
 
     def test_far_rows_at_the_ends_of_a_batch(self):

@@ -17,9 +17,10 @@ export interface Spline {
 /** The shown position, one number for each velocity coordinate. */
 const shownPosition = (w: Workspace): number[] => w.rows.map(row => tidy(positionOf(row, w.state.value.q)));
 
-/** From rest to rest, by different ways: three equal points at each end make velocity and acceleration zero there. */
+/** How far each joint goes in the first spline, as parts of 0.6 or of a fifth of its range, in turn. */
 const WAYS = [1, -0.7, 0.85, -0.5, 0.65, -0.9, 0.4];
 
+/** The spline that is shown first, from rest to rest: three equal points at each end make velocity and acceleration zero there. */
 export function firstSpline(w: Workspace): Spline {
     const from = shownPosition(w);
     const to = w.rows.map((row, i) => {
@@ -52,7 +53,7 @@ interface EditorProps {
     spline: Spline;
     motion: Motion | null;
     onChange: (spline: Spline) => void;
-    timed?: boolean; // false: a path without a duration, whose motion is not over the same times
+    timed?: boolean; // false: a path without timing: no field Duration, and no curve of the computed motion, which has other times
 }
 
 export function SplineEditor({workspace: w, spline, motion, onChange, timed = true}: EditorProps) {
