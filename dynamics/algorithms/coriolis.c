@@ -14,9 +14,9 @@ typedef struct workspace {
     joint_transform *XJ;
     spatial_body    *body;
     dof             *dof;
-    twist           *S_d;  /* [dof_count] S' = v x S, the rate of the axis of each degree of freedom */
-    lane            *C;    /* [nv x nv] */
-    lane            *unit; /* [nv] unit velocity */
+    twist           *S_d;  /* [n_dofs] S' = v x S, the time derivative of the axis S of each degree of freedom */
+    lane            *C;    /* [nv x nv] the Coriolis matrix of unit velocities, for the Christoffel symbols */
+    lane            *unit; /* [nv] velocities: 1 for one coordinate, 0 for the others */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -37,13 +37,14 @@ size_t LANE_NAME(coriolis_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Stores an entry. If several joints share the coordinate, adds it to the entry instead. */
+/* Stores an entry of the Coriolis matrix. If several joints share the coordinate, adds to the entry instead. */
 LANE_INLINE void put(const dyn_model *m, lane *entry, lane x)
 {
     *entry = m->has_mimics ? *entry + x : x;
 }
 
-/* Stores C_ab and C_ba of dof a, the k-th of body i, and every dof b of body i and its ancestors:
+/* Stores the entries C_ab and C_ba of the Coriolis matrix for dof a, the k-th of body i, and every dof b of body i and
+ * its ancestors. I, B, S' and the composite are those of the first comment:
  *
  *     F = B S_a + I S'_a,   C_ba = S_b . F,
  *     t = I S_a,   r = B^T S_a,   C_ab = S'_b . t + S_b . r.
@@ -70,7 +71,8 @@ static void one_dof(const dyn_model *m, const workspace *ws, size_t i, size_t k,
         }
 }
 
-/* Computes C. zeros_are_set: C holds the matrix of another state, so that entries between branches are zero already. */
+/* Computes the Coriolis matrix C (nv x nv). zeros_are_set: C holds the matrix of another state, so that entries between
+ * branches are zero already. */
 static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const lane *qd, bool zeros_are_set, lane *C)
 {
     const dyn_model *m = scene->model;

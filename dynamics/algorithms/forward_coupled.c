@@ -9,7 +9,7 @@
 
 typedef struct workspace {
     factor factor;
-    lane  *M;      /* [nv x nv] */
+    lane  *M;      /* [nv x nv] mass matrix, then its factors */
     void  *memory; /* workspace of the kernels that this one calls */
 } workspace;
 
@@ -28,7 +28,7 @@ size_t LANE_NAME(forward_coupled_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Locks coordinate v in M alpha = y: an infinite diagonal entry makes alpha_v zero. */
+/* Locks coordinate v in the equation M alpha = y (nv): an infinite diagonal entry of M makes alpha_v zero. */
 static void lock(const dyn_model *m, lane *M, lane *y, int v)
 {
     size_t nv = (size_t)m->nv, k = (size_t)v;
@@ -48,13 +48,14 @@ void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_
     const lane      *tau        = block_in(io->tau, 0, (size_t)m->nv);
     lane            *qdd        = block_out(io->qdd, 0, (size_t)m->nv);
     const lane      *driven_qdd = block_in(io->driven_qdd, 0, (size_t)m->nv);
-    /* M, and bias = ID(q, qd, qdd of the driven coordinates, W) */
+    /* sets M, and io->qdd to the bias: inverse dynamics at q, qd, the prescribed qdd of driven coordinates and the
+     * external wrenches */
     LANE_NAME(mass_matrix)(scene, ws.memory, &(dyn_mass_matrix){.q = io->q, .mass_matrix = (double *)(void *)ws.M}, 1);
     LANE_NAME(inverse_dynamics)
     (scene, ws.memory,
      &(dyn_inverse_dynamics){.q = io->q, .qd = io->qd, .qdd = io->driven_qdd, .wrenches = io->wrenches, .tau = io->qdd},
      1);
-    /* M qdd = tau - bias, with M = L^T D L */
+    /* solves M qdd = tau - bias with the factors M = L^T D L */
     for (int v = 0; v < m->nv; v++) {
         qdd[v] = (tau ? tau[v] : lane_of(0)) - qdd[v];
         if (io->driven && io->driven[v]) lock(m, ws.M, qdd, v);

@@ -30,8 +30,8 @@ LANE_INLINE elimination elimination_of(const articulated_pass *p, const dyn_body
     return is_geared_joint(b) ? GEARED : SINGLE_AXIS;
 }
 
-/* U = I^A S,  D = S^T U + rotor,  u = tau - S^T p^A,
- * I^a = I^A - U U^T / D,  p^a = p^A + U u / D. */
+/* Eliminates the joint of body i with one axis S from the articulated inertia I^A and wrench p^A:
+ *  U = I^A S, D = S^T U + rotor inertia, u = tau - S^T p^A, I^a = I^A - U U^T / D, p^a = p^A + U u / D. */
 LANE_INLINE void eliminate_joint(const articulated_pass *p, int i, articulated_body *body)
 {
     const dyn_body       *b   = &p->scene->model->body[i];
@@ -44,7 +44,8 @@ LANE_INLINE void eliminate_joint(const articulated_pass *p, int i, articulated_b
     articulated_project(&body->I, b, &U, &s->G);
 }
 
-/* I_p^A += X^T I^a X,  p_p^A += X^T p^a  along a run, in which each body is the only child of the previous body. */
+/* Adds I^a and p^a of each body of a run, moved to the parent, to I^A and p^A of the parent; X is the motion transform
+ * from the parent: I_p^A += X^T I^a X, p_p^A += X^T p^a. Each body of a run is the only child of the previous body. */
 LANE_INLINE void articulated_run(const articulated_pass *p, dyn_run run)
 {
     int              i    = run.end - 1;
@@ -57,11 +58,11 @@ LANE_INLINE void articulated_run(const articulated_pass *p, dyn_run run)
         } else if (kind != LOCKED) {
             const articulated_body in = {body.I, body.p}, out = kind == FREE ? eliminate_free_joint(p, i, in)
                                                                              : eliminate_geared_joint(p, i, in);
-            body.I = out.I; /* via copies: so the compiler keeps `body` in registers */
+            body.I = out.I; /* copies, so that the compiler keeps `body` in registers */
             body.p = out.p;
         }
         if (b->tree.parent == DYN_WORLD) return;
-        /* S^T I^a = 0 for a revolute joint without rotor: its row of I^a is zero */
+        /* without rotor inertia S^T I^a = 0, so that the row of a revolute joint in I^a is zero */
         const bool axis_row_is_zero =
             kind == SINGLE_AXIS && b->joint.kind == DYN_REVOLUTE && b->joint.rotor_inertia == 0;
         articulated_to_parent(b, &p->ws->euler.XJ[i], &body, axis_row_is_zero);
@@ -86,9 +87,10 @@ LANE_INLINE void inertia_pass(const articulated_pass *p)
 
 /* --- third pass, base to leaves: accelerations ----------------------------------------------------------------- */
 
-/* qdd = (u - U^T alpha') / D,  alpha = alpha' + S qdd, with alpha' = X alpha_p. A driven joint has alpha = alpha',
- * because the forward pass contains its qdd. The slide of a helical joint has alpha = alpha' too (the next body adds S
- * qdd), and a rotor (its alpha is not used). */
+/* Computes qdd of a joint, and turns `alpha`, on entry the acceleration alpha' = X alpha_p of the parent in the body's
+ * frame, into that of the body: qdd = (u - U^T alpha') / D, alpha = alpha' + S qdd, with U, D and u of eliminate_joint.
+ * A driven joint has alpha = alpha', because the forward pass contains its qdd. The slide of a helical joint has alpha
+ * = alpha' too (the next body adds S qdd), and a rotor (its alpha is not used). */
 LANE_INLINE void accelerate_joint(const articulated_pass *p, int i, twist *alpha)
 {
     const dyn_body *b      = &p->scene->model->body[i];
@@ -104,7 +106,7 @@ LANE_INLINE void accelerate_joint(const articulated_pass *p, int i, twist *alpha
     p->qdd[b->joint.v] = b->joint.has_ratio ? sdd / b->joint.ratio : sdd;
 }
 
-/* Computes alpha of each body of a run from alpha of its parent, base to tip. */
+/* Computes the acceleration alpha (first comment) of each body of a run, base to tip, from that of the run's parent. */
 LANE_INLINE void acceleration_run(const articulated_pass *p, dyn_run run)
 {
     const dyn_body *body = p->scene->model->body;
@@ -153,7 +155,7 @@ size_t LANE_NAME(forward_dynamics_size)(const dyn_model *m)
     return LANE_NAME(load_size)(m, 0, dyn_model_is_coupled(m) ? LANE_NAME(forward_coupled_size)(m) : a.used);
 }
 
-/* Returns tau minus the efforts of elastic joints. */
+/* Returns tau without the efforts that springs and dampers of elastic joints have between joint and motor. */
 static const lane *subtract_couplings(const dyn_scene *scene, const articulated_workspace *ws, const lane *q,
                                       const lane *qd, const lane *tau)
 {

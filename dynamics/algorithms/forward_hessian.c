@@ -27,13 +27,13 @@ enum { GROUP = 4 }; /* most rows of a group */
  * (coordinate_tree.h). */
 typedef struct row_group {
     size_t first, n, n_relatives;
-    int   *relatives;            /* [n_relatives] coordinates of these columns */
-    size_t part_first, part_end; /* first and end of the part of the model that has these coordinates */
+    int   *relatives;            /* [n_relatives] the columns in which these rows may be nonzero */
+    size_t part_first, part_end; /* first and end column of their part (coordinate_tree.h) */
 } row_group;
 
 typedef struct workspace {
     size_t     n;
-    row_group *group;     /* [n] of all rows; room for nv */
+    row_group *group;     /* [nv] the groups of the rows of N and L */
     int       *relatives; /* [nv x nv] memory for the relatives of all groups */
     void      *memory;    /* workspace of the kernels that this one calls */
 } workspace;
@@ -67,9 +67,9 @@ typedef struct forward_pass {
     const dyn_scene *scene;
     workspace        ws;
     size_t           nv;
-    lane            *qdd, *mu;                 /* [nv] */
-    lane            *qdd_q, *qdd_qd, *inverse; /* nv x nv; inverse: M^-1 */
-    lane            *product;                  /* nv x nv */
+    lane            *qdd, *mu;                 /* [nv] accelerations; mu = M^-T m, multipliers of inverse dynamics */
+    lane            *qdd_q, *qdd_qd, *inverse; /* nv x nv each: derivatives of qdd with respect to q and qd; M^-1 */
+    lane            *product;                  /* nv x nv, scratch: product of N or L and a matrix */
     lane            *minus_N, *minus_L;        /* nv x nv: -N and -L; L NULL: zero */
 } forward_pass;
 
@@ -94,7 +94,7 @@ static forward_pass forward_pass_of(const dyn_scene *scene, workspace ws, lane *
                           .minus_L = scene_has_load(scene) ? work + 2 * nv + 5 * n : NULL};
 }
 
-/* Sets M to -M. */
+/* Replaces the matrix M (nv x nv) by -M. */
 static void negate(const forward_pass *p, lane *M)
 {
     for (size_t e = 0; e < p->nv * p->nv; e++)
@@ -121,7 +121,7 @@ static void multiply(const forward_pass *p, const lane *minus_A, const lane *B, 
     }
 }
 
-/* Sets mu = M^-T m. */
+/* Sets mu = M^-T m, with m the caller's `multipliers` of qdd (nv). */
 static void solve(const forward_pass *p, const lane *multipliers)
 {
     for (size_t i = 0; i < p->nv; i++) {
@@ -183,12 +183,12 @@ static void put_results(const forward_pass *p, const results *out)
         out->q_tau[e] = -out->q_tau[e];
 }
 
-/* Inputs of one block. */
+/* Inputs of one block of states; NULL means zeros. */
 typedef struct block_state {
     const double *q, *qd, *tau, *wrenches;
 } block_state;
 
-/* Computes the second derivatives of inverse dynamics, contracted with mu. */
+/* Computes the second derivatives of mu . ID(q, qd, qdd), with ID inverse dynamics, into `out` and N and L. */
 static void contract(const forward_pass *p, const block_state *x, const results *out)
 {
     LANE_NAME(hessian)
@@ -210,7 +210,7 @@ static void contract(const forward_pass *p, const block_state *x, const results 
     put_results(p, out);
 }
 
-/* Computes qdd and its first derivatives. */
+/* Computes qdd, its derivatives with respect to q and qd, and M^-1. */
 static void differentiate(const forward_pass *p, const block_state *x, lane *singular)
 {
     clear(p->product, p->nv * p->nv);
@@ -261,7 +261,7 @@ void LANE_NAME(forward_hessian)(const dyn_scene *scene, void *memory, const dyn_
             if (multipliers)
                 solve(&p, multipliers);
             else
-                memcpy(p.mu, p.inverse + i * nv, nv * sizeof(lane)); /* row i of M^-1 */
+                memcpy(p.mu, p.inverse + i * nv, nv * sizeof(lane)); /* mu for m a unit vector: row i of M^-1 */
             contract(&p, &x, &out);
         }
     }

@@ -15,11 +15,12 @@
 
 typedef struct workspace {
     mass_blocks    blocks;
-    lane          *mass, *by_q, *by_qd; /* [nv x nv] M, dtau/dq and dtau/dqd */
-    lane          *by_wrench;           /* [nv x 6] dtau/dW for one wrench */
-    load_friction *friction;            /* [nv]; this and T only if the friction of the model depends on the load */
-    lane          *T;                   /* [nv] */
-    void          *memory;              /* workspace of the kernels that this one calls */
+    lane          *mass, *by_q, *by_qd; /* [nv x nv] each: M, dtau/dq and dtau/dqd */
+    lane          *by_wrench;           /* [nv x 6] derivative of tau with respect to one external wrench */
+    load_friction *friction; /* [nv] friction of each coordinate; `friction` and T are set only if the friction of the
+                                model depends on the load */
+    lane *T;                 /* [nv] efforts without friction that give the same motion as tau */
+    void *memory;            /* workspace of the kernels that this one calls */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -43,13 +44,15 @@ size_t LANE_NAME(forward_sensitivity_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Returns columns first to end - 1 of a system. */
+/* Returns the equations of columns first to end - 1 of a system with several right sides. */
 static mass_system columns_of(mass_system all, int first, int end)
 {
     return (mass_system){all.A + first, all.X + first, all.stride, first, end, all.zeros_are_set};
 }
 
-/* dqdd/dx = -M^-1 dtau/dx for x = q, qd. A wrench in world axes does not rotate with a floating base. */
+/* Computes dqdd/dx = -M^-1 dtau/dx for x = q, qd. The columns of the pose and linear velocity of a floating base need
+ * no elimination (solve_floating_base). A wrench in world axes does not rotate with the base: the columns of its
+ * orientation are then solved for like the others. */
 static void solve_by_state(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io)
 {
     const dyn_model  *m      = scene->model;
@@ -69,7 +72,8 @@ static void solve_by_state(const dyn_scene *scene, const workspace *ws, const dy
     solve_derivative(&ws->blocks, nv, columns_of(by_qd, velocity, m->nv));
 }
 
-/* dqdd/dW = -M^-1 dtau/dW for each wrench. dtau/dW is in `derivative`, which is overwritten. */
+/* Computes dqdd/dW = -M^-1 dtau/dW for each external wrench W (nv x 6). `derivative` holds dtau/dW on entry and is
+ * overwritten. */
 static void solve_wrenches(const dyn_scene *scene, const workspace *ws, double *derivative)
 {
     const size_t nv = (size_t)scene->model->nv;
@@ -80,7 +84,7 @@ static void solve_wrenches(const dyn_scene *scene, const workspace *ws, double *
     }
 }
 
-/* Sets T from tau, and the friction of all coordinates. */
+/* Sets ws->T, the efforts without friction that belong to io->tau, and ws->friction of all coordinates. */
 static void set_transmitted(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io)
 {
     const lane *tau = block_in(io->tau, 0, 0);
@@ -89,7 +93,8 @@ static void set_transmitted(const dyn_scene *scene, const workspace *ws, const d
         ws->T[v] = load_transmitted(&ws->friction[v], tau ? tau[v] : lane_of(0));
 }
 
-/* dqdd/dtau = dqdd/dT / a */
+/* Turns the derivative with respect to T into that with respect to tau: dqdd/dtau = dqdd/dT / a, with the load factor a
+ * of each coordinate. */
 static void scale_columns(const dyn_model *m, const workspace *ws, lane *by_tau)
 {
     const size_t nv = (size_t)m->nv;
@@ -98,7 +103,8 @@ static void scale_columns(const dyn_model *m, const workspace *ws, lane *by_tau)
             by_tau[i * nv + v] = by_tau[i * nv + v] / load_factor(&ws->friction[v], ws->T[v]);
 }
 
-/* Computes one block; `loaded`: io->tau is T, and by_tau follows. */
+/* Computes one block. `loaded`: friction depends on the load, so io->tau is the effort T without friction, and the
+ * derivative with respect to tau follows from that to T. */
 static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io, bool loaded)
 {
     const dyn_model *m  = scene->model;

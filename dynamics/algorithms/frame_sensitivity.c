@@ -25,14 +25,14 @@
 /* A column of the Jacobian of a frame, in world axes. */
 typedef struct column {
     vec3   l, w;
-    vec3   ld, wd; /* time derivatives of l and w; set if the velocities of the bodies are known */
+    vec3   ld, wd; /* time derivatives of l and w; set only if the velocities of the bodies are known */
     int    body;   /* the body that the joint moves */
-    size_t v;      /* the coordinate */
+    size_t v;      /* coordinate of the column, 0 to nv - 1 */
 } column;
 
 typedef struct frame_workspace {
     world_workspace motions;
-    column         *columns; /* [n_dofs] columns of one frame, the nearest joint first */
+    column         *columns; /* [n_dofs] columns of the Jacobian of one frame, the joint nearest to the frame first */
 } frame_workspace;
 
 static inline frame_workspace place_frame(arena *a, const dyn_model *m)
@@ -40,7 +40,8 @@ static inline frame_workspace place_frame(arena *a, const dyn_model *m)
     return (frame_workspace){.motions = place_world(a, m), .columns = arena_take(a, m->n_dofs, sizeof(column))};
 }
 
-/* Lists the columns of the joint of body i. Returns their number. */
+/* Appends the columns of the joint of body i to `to`. Returns their number: 1, 3 or 6. B: motion of the body; f: motion
+ * of the frame. */
 static size_t list_joint(const dyn_body *b, int i, const world_motion *B, const world_motion *f, motion_order order,
                          column *to)
 {
@@ -73,10 +74,10 @@ static size_t list_columns(const dyn_model *m, const world_motion *world, int bo
 /* The frame whose motion is differentiated, and how its derivatives are stored: see dyn_frame_sensitivity. */
 typedef struct target_frame {
     world_motion  f;
-    bool          axes; /* components in the axes of the frame, whose R is then set */
-    bool          sums; /* several joints may add to one entry: the model has mimics */
+    bool          axes; /* true: results are components in the axes of the frame, whose rotation R is then set */
+    bool          sums; /* true: several joints may add to one entry, because the model has mimic joints */
     size_t        nv;
-    const column *column; /* [n] */
+    const column *column; /* [n] the columns of the Jacobian of the frame */
     size_t        n;
 } target_frame;
 

@@ -11,7 +11,7 @@ size_t LANE_NAME(friction_map_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Maps one block; `of` is the friction at io->qd. */
+/* Computes io->result and the requested derivatives of one block; `of` is the friction of each coordinate at io->qd. */
 static void map_block(const dyn_model *m, const load_friction *of, const dyn_friction_map *io)
 {
     const size_t nv  = (size_t)m->nv;

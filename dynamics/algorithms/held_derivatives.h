@@ -15,7 +15,7 @@
 
 /* --- K and P ---------------------------------------------------------------------------------------------------- */
 
-/* Sets JM to -J M^-1, k x nv, with M^-1 nv x nv. */
+/* Sets JM to -J M^-1 (k x nv). J are the rows of the held directions; `inverse` is M^-1 (nv x nv). */
 static inline void held_set_JM(const held_system *h, const lane *inverse, lane *JM)
 {
     const size_t nv = h->nv;
@@ -34,7 +34,7 @@ static inline void held_set_JM(const held_system *h, const lane *inverse, lane *
     }
 }
 
-/* Sets Y = L^-1 JM, k x nv. */
+/* Sets Y = L^-1 JM (k x nv), with L of the factors G = L D L^T of J M^-1 J^T. */
 static inline void held_set_Y(const held_system *h, const lane *JM, lane *Y)
 {
     const size_t nv = h->nv, k = h->k;
@@ -51,7 +51,7 @@ static inline void held_set_Y(const held_system *h, const lane *JM, lane *Y)
     }
 }
 
-/* Sets K = M^-1 - Y^T D^-1 Y in KP. */
+/* Sets the first nv columns of h->KP to K = M^-1 - Y^T D^-1 Y = dqdd/dtau. */
 static inline void held_set_K(const held_system *h, const lane *Y, lane *K)
 {
     const size_t nv = h->nv, k = h->k, n = nv + k;
@@ -75,7 +75,7 @@ static inline void held_set_K(const held_system *h, const lane *Y, lane *K)
     }
 }
 
-/* Sets P = -L^-T D^-1 Y, and P^T in KP; D^-1 Y replaces Y. */
+/* Sets h->P = -L^-T D^-1 Y (k x nv) and the last k columns of h->KP to P^T. D^-1 Y replaces Y. */
 static inline void held_set_P(const held_system *h, lane *Y)
 {
     const size_t nv = h->nv, k = h->k, n = nv + k;
@@ -98,8 +98,8 @@ static inline void held_set_P(const held_system *h, lane *Y)
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* Sets C in by_q and by_qd: the derivatives of J qdd + J' qd at the accelerations `qdd`. Computes the motions of the
- * bodies with this qdd; they replace the motions that held_set_rows computed. */
+/* Sets the last k rows of by_q and by_qd to C, the derivatives of J qdd + J' qd at the accelerations `qdd`. Computes
+ * the motions of the bodies with this qdd; they replace the motions that held_set_rows computed. */
 static inline void held_set_rates(const held_system *h, const lane *qd, const lane *qdd)
 {
     lane              *by_q = h->by_q + h->nv * h->nv, *by_qd = h->by_qd + h->nv * h->nv;
@@ -120,8 +120,8 @@ static inline void held_set_rates(const held_system *h, const lane *qd, const la
         by_qd[row * h->nv + h->io->stopping[i]] = lane_of(1 / h->io->h);
 }
 
-/* Sets a = -[K P^T] [dtau; C] for x = q and, unless a_qd is NULL, for x = qd. Works on one group of columns
- * (column_group) after the other. */
+/* Sets the derivatives a_q and a_qd (nv x nv) of qdd to -[K P^T] [dtau; C] for x = q and, unless a_qd is NULL, for x =
+ * qd. Works on one group of columns (column_group) after the other. */
 static inline void held_project(const held_system *h, lane *a_q, lane *a_qd)
 {
     const size_t nv      = h->nv;
@@ -145,13 +145,14 @@ static inline void held_project(const held_system *h, lane *a_q, lane *a_qd)
     }
 }
 
-/* The point at which the system is differentiated. `qdd` are the accelerations in M qdd, and the next member those in J
- * qdd; in an impact (held_impact.h) these are v - qd and v. */
+/* The state at which the accelerations are differentiated, in lanes. `qdd` are the accelerations in M qdd, and the next
+ * member those in J qdd; in an impact (held_impact.h) these are v - qd and v. */
 typedef struct held_point {
     const lane *q, *qd, *qdd, *qdd_of_rows;
 } held_point;
 
-/* Sets K = dqdd/dtau, dqdd/dq and, unless a_qd is NULL, dqdd/dqd at constant efforts. */
+/* Sets the derivatives of qdd (nv x nv each) with respect to tau (K), to q (a_q) and, unless a_qd is NULL, to qd, at
+ * constant efforts tau. */
 static inline void held_differentiate(const held_system *h, const held_point *at, lane *a_q, lane *a_qd, lane *K,
                                       void *memory)
 {
@@ -177,8 +178,8 @@ static inline void held_differentiate(const held_system *h, const held_point *at
     held_project(h, a_q, a_qd);
 }
 
-/* Converts the derivatives of T to those of tau, and the derivatives with respect to T to those with respect to tau:
- * dtau = a dT with the load factor a (load_friction.h). The matrices are nv x columns, and nv x nv. */
+/* Multiplies each row of a matrix (nv x columns) by the load factor of its coordinate. Turns derivatives of T into
+ * those of tau: dtau = a dT with the load factor a (load_friction.h). The matrices are nv x columns, and nv x nv. */
 static inline void held_multiply_rows(const held_system *h, size_t columns, lane *matrix)
 {
     for (size_t v = 0; h->loaded && v < h->nv; v++) {

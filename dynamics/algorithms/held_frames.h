@@ -32,25 +32,26 @@
 typedef struct held_system {
     bool                  loaded; /* true: friction depends on the load; then `scene` and `free` are without friction */
     dyn_scene             scene;  /* with the wrenches of held frames after those of the caller */
-    dyn_scene             free;   /* without them */
+    dyn_scene             free;   /* the caller's scene, without the wrenches of held frames */
     const dyn_step       *io;
     const held_workspace *ws;
     size_t                nv, k;
     double                unsettled; /* factor of V, the part of the velocities in the scale s of held_directions.h */
-    lane                 *M;         /* [nv x nv] */
-    lane                 *by_q, *by_qd;   /* [(nv + k) x nv]: derivatives of tau, then of J qdd + J' qd */
-    lane                 *J, *P;          /* [k x nv]: J; G^-1 J M^-1 */
-    lane                 *Z, *Y;          /* [nv x k]: Z; -D^-1 Z */
-    lane                 *KP;             /* [nv x (nv + k)] K and P^T, side by side */
-    lane                 *G, *reciprocal; /* [k x k], [k]: factor L of G = L D L^T, as L^T above the diagonal; 1/D */
-    lane *c, *l; /* [k]: J' qd, later scratch; the efforts along the directions with opposite sign, -l */
+    lane                 *M;         /* [nv x nv] mass matrix */
+    lane *by_q, *by_qd; /* [(nv + k) x nv] each: derivatives of tau with respect to q, to qd; below them those of J qdd
+                           + J' qd */
+    lane *J, *P;        /* [k x nv] each: rows J of the held directions; P = G^-1 J M^-1 */
+    lane *Z, *Y;        /* [nv x k] each: Z = L^-T J^T, with M = L^T D L; -D^-1 Z */
+    lane *KP;           /* [nv x (nv + k)] K = dqdd/dtau and P^T side by side (held_derivatives.h) */
+    lane *G, *reciprocal; /* [k x k] factor L of G = L D L^T, as L^T above the diagonal; [k] 1/D */
+    lane *c, *l;          /* [k]: J' qd, later scratch; the efforts along the directions with opposite sign, -l */
     lane *S; /* [k]: S of held_directions.h, sizes of accelerations along the directions; held_solve replaces it by s */
     lane *frame_J;           /* [6 x nv] of one held frame: scratch */
     lane *levers;            /* [n_held x 3] m: contact points from the frames' origins; NULL: not requested */
-    lane *qdd;               /* [nv] */
+    lane *qdd;               /* [nv] accelerations with held frames */
     lane *wrenches;          /* [9 (n_wrenches + n_held)] wrenches of the caller, then those that hold the frames */
-    load_friction *friction; /* [nv] at qd; this and T only if `loaded` */
-    lane          *T;        /* [nv] */
+    load_friction *friction; /* [nv] friction of each coordinate at qd; `friction` and T only if `loaded` */
+    lane          *T;        /* [nv] efforts without friction that give the same motion as tau */
 } held_system;
 
 static inline held_system held_place(const dyn_scene *scene, const dyn_step *io, const held_workspace *ws, lane *work)
@@ -85,7 +86,7 @@ static inline double held_gravity(const dyn_scene *scene)
     return size > DYN_STANDARD_GRAVITY ? size : DYN_STANDARD_GRAVITY;
 }
 
-/* Sets the rows of held frame i in J, c and S, from row `first` on (members of held_system). */
+/* Sets the rows of held frame i in J, in c = J' qd and in S (held_directions.h), from row `first` on. */
 static inline void held_set_frame(const held_system *h, size_t i, size_t first, const lane *qd)
 {
     const dyn_model      *m    = h->free.model;
@@ -113,7 +114,7 @@ static inline void held_set_frame(const held_system *h, size_t i, size_t first, 
     held_accelerations(held, &f, h->c + first);
 }
 
-/* Sets the rows of J; c = J' qd, the accelerations along the directions at qdd = 0; and the part A + V of S
+/* Sets all rows of J; c = J' qd, the accelerations along the held directions at qdd = 0; and the part A + V of S
  * (held_directions.h). */
 static inline void held_set_rows(const held_system *h, const lane *q, const lane *qd)
 {
@@ -129,7 +130,8 @@ static inline void held_set_rows(const held_system *h, const lane *q, const lane
     }
 }
 
-/* Sets Z and -D^-1 Z in the columns of chain i (held_workspace.h), which are column `first` and those after it. */
+/* Sets Z = L^-T J^T and -D^-1 Z in the columns of chain i (held_workspace.h): column `first` and those after it. L, D:
+ * factors of M. */
 static inline void held_eliminate(const held_system *h, size_t i, size_t first)
 {
     const factor *f     = &h->ws->factor;
@@ -153,7 +155,7 @@ static inline void held_eliminate(const held_system *h, size_t i, size_t first)
     }
 }
 
-/* Sets Z, -D^-1 Z and the rows of G = Z^T D^-1 Z from the diagonal on. */
+/* Sets Z, -D^-1 Z and the entries of G = Z^T D^-1 Z = J M^-1 J^T on and behind the diagonal. */
 static inline void held_set_G(const held_system *h)
 {
     const size_t k = h->k;
@@ -231,7 +233,7 @@ static inline lane held_solve(const held_system *h, lane *x)
     return first;
 }
 
-/* Sets M, the factors of M and of G, and J, Z and c at (q, qd). */
+/* Sets M and its factors, the rows J and c = J' qd, Z, and the factors of G at (q, qd). */
 static inline void held_prepare(const held_system *h, const lane *q, const lane *qd, lane *singular, void *memory)
 {
     LANE_NAME(mass_matrix)
@@ -244,7 +246,8 @@ static inline void held_prepare(const held_system *h, const lane *q, const lane 
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
-/* Adds Z l to z, with l = -G^-1 c. Returns what held_solve returns. */
+/* Adds Z l to z (nv), with the efforts l = -G^-1 c along the held directions. Returns 1 + the first direction that
+ * contradicts those before it, or 0. */
 static inline lane held_add_efforts(const held_system *h, lane *z)
 {
     memcpy(h->l, h->c, h->k * sizeof *h->l);
@@ -288,8 +291,8 @@ static inline const lane *held_set_transmitted(const held_system *h, const lane 
     return h->T;
 }
 
-/* Adds |J_av qdd_0v| to S, with qdd_0 = L^-1 D^-1 z: the accelerations that efforts and wrenches give the free robot
- * (last term of S_a in held_directions.h). */
+/* Adds the sum over coordinates v of |J_av qdd_0v| to S_a of each held direction a, with qdd_0 = L^-1 D^-1 z: the
+ * accelerations that efforts and wrenches give the free robot (last term of S_a in held_directions.h). */
 static inline void held_add_sizes(const held_system *h, const lane *z)
 {
     lane *qdd = h->P; /* scratch here */
@@ -315,7 +318,7 @@ static inline void held_accelerate(const held_system *h, const lane *q, const la
     for (size_t v = 0; v < h->nv; v++)
         x[v] = T[v] - x[v];
     factor_eliminate(m, &h->ws->factor, x);
-    /* c = J' qd + Z^T D^-1 z: accelerations of the free robot along the directions */
+    /* c = J' qd + Z^T D^-1 z: accelerations of the robot without held frames along the held directions */
     multiply_rows(&(row_product){.deadline = h->free.deadline,
                                  .A        = x,
                                  .A_term   = 1,

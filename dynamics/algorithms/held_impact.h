@@ -15,13 +15,13 @@
 #include "step_pass.h"
 
 typedef struct held_impact {
-    dyn_scene   scene; /* the model at rest */
+    dyn_scene   scene; /* the robot at rest, without gravity, springs and friction */
     dyn_step    io;    /* without tau and the caller's wrenches */
     held_system held;
-    lane       *v, *change, *row; /* [nv]: velocities after the impact; v - qd; scratch */
-    lane       *v_q, *v_qd;       /* [nv x nv] */
-    lane       *admittance;       /* [nv x nv] K = (dv/dqd) M^-1 */
-    lane       *regressor;        /* [nv x 10 n_rows] */
+    lane       *v, *change, *row; /* [nv] each: velocities v after the impact; v - qd; scratch */
+    lane       *v_q, *v_qd;       /* [nv x nv] each: dv/dq, dv/dqd */
+    lane       *admittance;       /* [nv x nv] K = (dv/dqd) M^-1: velocities per unit of impulse on the coordinates */
+    lane       *regressor;        /* [nv x 10 n_rows] the regressor of M (v - qd) */
 } held_impact;
 
 /* Lays out the arrays of the impact: those of held_frames.h, and the entries behind them. */
@@ -44,7 +44,8 @@ static inline void impact_place(held_impact *i, const dyn_scene *scene, const dy
     i->regressor               = i->admittance + nv * nv;
 }
 
-/* Sets dv/dqd = 1 - P^T J, with P of held_derivatives.h. */
+/* Sets dv/dqd = 1 - P^T J (nv x nv), with P = G^-1 J M^-1 (held_derivatives.h): v are the velocities after the impact.
+ */
 static inline void impact_set_v_qd(const held_impact *i)
 {
     const held_system *h       = &i->held;
@@ -65,7 +66,7 @@ static inline void impact_set_v_qd(const held_impact *i)
     multiply_rows(&product, nv, 0, nv);
 }
 
-/* Computes v and, if `differentiates`, its derivatives. qd NULL means zeros. */
+/* Computes the velocities v after the impact and, if `differentiates`, dv/dq and dv/dqd. qd NULL means zeros. */
 static inline void impact_evaluate(const held_impact *i, const lane *q, const lane *qd, bool differentiates,
                                    lane *singular, void *memory)
 {
@@ -85,7 +86,8 @@ static inline void impact_evaluate(const held_impact *i, const lane *q, const la
     impact_set_v_qd(i);
 }
 
-/* Adds A_v dv/dparameters to B. A_v are the columns of A with respect to v, and dv/dparameters = -(dv/dqd) M^-1 R. */
+/* Adds A_v dv/dparameters to the input matrix B. A_v are the columns of A with respect to v, and dv/dparameters =
+ * -(dv/dqd) M^-1 R. */
 static inline void impact_add_parameters(const held_impact *i, const lane *q, const lane *A, step_rows B, void *memory)
 {
     const size_t nv = i->held.nv, n = B.columns;
@@ -105,7 +107,8 @@ static inline void impact_add_parameters(const held_impact *i, const lane *q, co
     }
 }
 
-/* Replaces the derivatives A (2 nv x 2 nv) with respect to (q, v) by those with respect to (q, qd). */
+/* Replaces the derivatives A (2 nv x 2 nv) of the step with respect to (q, v), v the velocities after the impact, by
+ * those with respect to (q, qd), qd before it. */
 static inline void impact_chain(const held_impact *i, lane *A)
 {
     const size_t nv = i->held.nv;

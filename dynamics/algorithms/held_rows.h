@@ -27,7 +27,7 @@ typedef struct held_axis {
 
 /* The columns of one held frame, n x nv each. */
 typedef struct held_columns {
-    lane  *J, *by_q, *by_qd; /* NULL: not computed */
+    lane  *J, *by_q, *by_qd; /* J, derivatives of J qdd + J' qd with respect to q and qd; NULL: not computed */
     size_t nv;
 } held_columns;
 
@@ -71,7 +71,7 @@ LANE_INLINE void held_move_to_contact(const dyn_rolling *rolling, world_motion *
     *lever = s;
 }
 
-/* Adds the components of a column along the held directions to column v. */
+/* Adds the components x of a column of the Jacobian along the held directions to column v of a matrix n x nv. */
 LANE_INLINE void held_add(const held_joint *j, const lane x[6], size_t nv, lane *column)
 {
     for (size_t a = 0; a < j->held->n; a++)
@@ -97,7 +97,8 @@ LANE_INLINE held_axis held_axis_of(const held_joint *j, vec3 z, bool turns)
                        .dj  = cross_add(cross(zj, r), z, sub(f->v, B->v))};
 }
 
-/* Adds the derivatives of the frame's accelerations with respect to coordinate v and to its rate. */
+/* Adds to column v of to->by_q and to->by_qd the derivatives of the frame's accelerations with respect to coordinate v
+ * and to its rate. */
 LANE_INLINE void held_add_rates(const held_joint *j, const held_axis *x, const held_columns *to, size_t v)
 {
     const world_motion *f   = j->f;
@@ -119,7 +120,7 @@ LANE_INLINE void held_add_rates(const held_joint *j, const held_axis *x, const h
     held_add(j, by_qd, to->nv, to->by_qd + v);
 }
 
-/* Adds the columns of one joint. */
+/* Adds the columns of one joint to J, by_q and by_qd. */
 static inline void held_add_joint(const held_joint *j, const held_columns *to)
 {
     const dyn_body *b     = j->b;
@@ -183,14 +184,15 @@ static inline held_entries held_entries_of(const lane *J, const lane *qd, size_t
 static inline void held_copy_row(const lane *row, const int *chain, size_t n, lane scale, lane *to)
 {
     const lane least = DYN_STILL * scale;
-    lane_mask  moves = lane_less(least, least); /* none */
+    lane_mask  moves = lane_less(least, least); /* no lane yet */
     for (size_t i = 0; i < n; i++)
         moves |= ~lane_less(lane_size(row[chain[i]]), least);
     for (size_t i = 0; i < n; i++)
         to[chain[i]] = lane_select(moves, row[chain[i]], lane_of(0));
 }
 
-/* Returns the scale of row `axis` (held_directions.h). */
+/* Returns the scale of row `axis` of a frame's Jacobian: entries that are small beside it count as zero
+ * (held_directions.h). `reach`, m. */
 LANE_INLINE lane held_row_scale(const held_entries *e, int axis, double reach)
 {
     return axis < 3 ? lane_greater(e->linear, reach * e->angular)
@@ -205,8 +207,8 @@ LANE_INLINE lane held_scale(const held_entries *e, int axis, double reach, doubl
     return add_mul(lane_of(gravity), w, add_mul(2.0 * e->u, lane_of(reach), e->w));
 }
 
-/* Writes the accelerations of a held frame along the held directions, the time derivatives of its velocities there. f
- * is the motion of the frame. */
+/* Writes the accelerations of a held frame along its held directions: the time derivatives of its velocities along
+ * them. f is the motion of the frame. */
 static inline void held_accelerations(const dyn_held_frame *held, const world_motion *f, lane *out)
 {
     const held_joint j = {.f = f, .held = held};

@@ -10,20 +10,20 @@
  * the rows behind are held directions. */
 typedef struct held_group {
     int    first, columns;
-    size_t n;    /* number of rows */
+    size_t n;    /* number of entries of `rows` */
     int   *rows; /* [n] indices of the nonzero rows; the memory is for 2 nv + 6 DYN_MAX_HELD */
 } held_group;
 
 typedef struct held_workspace {
     factor      factor;
-    mass_blocks blocks; /* for the inverse of M */
+    mass_blocks blocks; /* blocks of M (mass_solve.h), for its inverse */
     size_t      n_groups;
-    held_group *group; /* [n_groups] */
+    held_group *group; /* [n_groups] groups of columns */
     /* Chains: the coordinates at which the rows of J may be nonzero. The chain of a held frame has the coordinates that
      * move it, that of a stopping coordinate has the coordinate and its ancestors. Held frames come first. */
     int            *chains; /* [(DYN_MAX_HELD + nv) x nv] the chains, each from the tip to the base */
-    size_t         *moving; /* [DYN_MAX_HELD + nv] number of coordinates of each chain */
-    bool           *mark;   /* [nv] scratch */
+    size_t         *moving; /* [DYN_MAX_HELD + nv] number of coordinates in each chain */
+    bool           *mark;   /* [nv] scratch: coordinates that are in a list */
     double         *reach;  /* [DYN_MAX_HELD] m, reach of each held frame (dyn_point_reach) */
     world_workspace world;  /* motions of the bodies that carry held frames, and of their ancestors */
 } held_workspace;
@@ -63,7 +63,7 @@ static inline size_t held_rows_of(const dyn_step *io, size_t i)
     return i < io->n_held ? io->held[i].n : 1;
 }
 
-/* Lists chain i. It begins at coordinate v; with v = -1 it is empty. */
+/* Lists the coordinates of chain i: v and its ancestors; v = -1: none. */
 static inline void held_prepare_chain(const dyn_model *m, size_t i, int v, held_workspace *ws)
 {
     ws->moving[i] = 0;
@@ -71,7 +71,7 @@ static inline void held_prepare_chain(const dyn_model *m, size_t i, int v, held_
         held_chain(ws, m, i)[ws->moving[i]++] = v;
 }
 
-/* The last coordinate that moves a body, or -1. */
+/* Returns the last coordinate that moves a body; -1: none does. */
 static inline int held_tip(const dyn_model *m, int body)
 {
     if (body == DYN_WORLD) return -1;
@@ -90,7 +90,7 @@ static inline bool held_continues(const dyn_model *m, const dyn_step *io, const 
     return ws->factor.tree.ancestor[v] == v - 1 && children == 1;
 }
 
-/* True if the group has a column of chain i. */
+/* True if a column of the group is a coordinate of chain i. */
 static inline bool held_meets(const dyn_model *m, const held_workspace *ws, const held_group *g, size_t i)
 {
     const int *chain = held_chain(ws, m, i);
@@ -136,7 +136,8 @@ static inline void held_list_rows(const dyn_model *m, const dyn_step *io, const 
             if (meets) g->rows[g->n++] = row;
 }
 
-/* Lists the groups. With one lane, columns are joined until a group fills whole packs. */
+/* Lists the groups of neighbouring columns with the same nonzero rows. With one lane, columns are joined until a group
+ * fills whole packs. */
 static inline void held_prepare_groups(const dyn_model *m, const dyn_step *io, held_workspace *ws)
 {
     ws->n_groups = 0;

@@ -46,9 +46,9 @@ typedef struct workspace {
     twist                *phi;
     world_fixed_wrenches *world_fixed;
     /* only without multipliers: */
-    lane          *unit;    /* [nv] multipliers that select one torque: 1 for it, 0 for the others */
-    force_changes *changes; /* [n_dofs] */
-    bool          *below;   /* [n_bodies] true: the body is pass->top or one of its descendants */
+    lane          *unit;    /* [nv] multipliers that select one torque: 1 for this torque, 0 for the others */
+    force_changes *changes; /* [n_dofs] changes F_q, F_qd and t of forces along each dof */
+    bool          *below;   /* [n_bodies] true: body pass->top or a descendant of it */
 } workspace;
 
 /* Outputs for one block, nv x nv each; NULL: not requested. */
@@ -78,27 +78,28 @@ static workspace place(arena *a, const dyn_model *m)
                        .below          = arena_take(a, m->n_bodies, sizeof(bool))};
 }
 
-/* State of one block. */
+/* Inputs of one block of states; NULL means zeros. */
 typedef struct block_state {
     const lane *q, *qd, *qdd, *wrenches;
 } block_state;
 
 /* --- pairs of degrees of freedom -------------------------------------------------------------------------------- */
 
-/* All changes of the forces and sums of a composite along a dof b (F_q, P_q, ... at the top of this file). */
+/* Changes of the force f and of the sums P, R and kappa of a composite along a dof b: F_q, P_q, R_q, kappa_q, F_qd,
+ * R_qd and t of the first comment. */
 typedef struct composite_changes {
     const force_changes *f;
     virtual_changes      v;
 } composite_changes;
 
-/* d2s/dq_b dq_c, where phi is phi_c; phi NULL: zero */
+/* Returns d2s/dq_b dq_c (first comment). phi: phi_c, the virtual velocity's change along dof c; NULL: zero. */
 LANE_INLINE lane by_positions(const composite_changes *b, const dof *c, const twist *phi)
 {
     const lane by_P = power(c->psi_dd, b->v.P_q);
     return (phi ? power(*phi, b->f->F_q) + by_P : by_P) + (dot(c->psi_d.w, b->v.R_q) + dot(c->S.w, b->v.kappa_q));
 }
 
-/* d2s/dq_c dqd_b, where phi is phi_c; phi NULL: zero */
+/* Returns d2s/dq_c dqd_b (first comment). phi: phi_c; NULL: zero. */
 LANE_INLINE lane by_velocities(const composite_changes *b, const dof *c, const twist *phi)
 {
     return phi ? power(*phi, b->f->F_qd) + dot(c->psi_d.w, b->v.R_qd) : dot(c->psi_d.w, b->v.R_qd);
@@ -116,7 +117,8 @@ typedef struct coordinate_pair {
     size_t b, c;
 } coordinate_pair;
 
-/* Adds the derivatives with respect to a dof b and a dof c of an ancestor of its body. `phi` is phi_c; NULL: zero. */
+/* Adds the second derivatives of s with respect to a dof b and a dof c of an ancestor of its body. phi: phi_c of the
+ * first comment; NULL: zero. */
 LANE_INLINE void put_ancestor(const hessian_pass *p, const composite_changes *b, coordinate_pair v, const dof *c,
                               const twist *phi)
 {
@@ -142,8 +144,8 @@ LANE_INLINE void put_ancestor(const hessian_pass *p, const composite_changes *b,
     }
 }
 
-/* Adds the derivatives with respect to two dofs b and c of one joint, which may be the same. P: virtual momentum of the
- * body and its descendants. */
+/* Adds the second derivatives of s with respect to two dofs b and c of one joint; b may be c. P: virtual momentum of
+ * the body and its descendants. */
 LANE_INLINE void put_own(const hessian_pass *p, const composite_changes *b, coordinate_pair v, const dof *pair[2],
                          const twist *phi, wrench P)
 {
@@ -173,8 +175,9 @@ LANE_INLINE force_changes changes_of_force(const hessian_pass *p, size_t i, size
                             &p->ws->dof[dof_first(p->m, i) + k]);
 }
 
-/* Adds the derivatives with respect to the dof k_b of body i and every dof of the body and its ancestors. V: sums over
- * the body and its descendants. moves: the body is a descendant of p->top, so that phi of its dofs is not zero. */
+/* Adds the second derivatives of s with respect to the dof k_b of body i and every dof of the body and its ancestors.
+ * f: changes of forces along that dof. V: sums over the body and its descendants. moves: the body is a descendant of
+ * p->top, so that phi of its dofs is not zero. */
 LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const force_changes *f, const virtual_body *V,
                          bool moves)
 {
@@ -197,7 +200,8 @@ LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const forc
             put_ancestor(p, &b, (coordinate_pair){v_b, (size_t)body[j].joint.v + k}, &dofs[c + k], NULL);
 }
 
-/* Not inlined, since each needs the registers: with changes computed here, with known ones, and with phi zero. */
+/* Three functions that are not inlined, since each needs all registers: with changes of forces computed here; with
+ * those of ws->changes; with these and phi zero. */
 LANE_NOINLINE void pairs_of_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
 {
     const force_changes f = changes_of_force(p, i, k_b);
@@ -229,7 +233,7 @@ static void pairs(const hessian_pass *p)
 
 /* --- one torque ------------------------------------------------------------------------------------------------- */
 
-/* Computes the composites of all bodies, tips to base, and the changes of their forces. */
+/* Computes the composites of all bodies, tips to base, and the changes of their forces along each dof. */
 static void composites(const hessian_pass *p)
 {
     const workspace *ws = p->ws;
@@ -243,7 +247,8 @@ static void composites(const hessian_pass *p)
     }
 }
 
-/* Adds the derivatives with respect to the dofs of body i and of its ancestors. */
+/* Adds the second derivatives of s with respect to the dofs of body i and of its ancestors. moves: phi of its dofs may
+ * be nonzero. */
 static void pairs_of_body(const hessian_pass *p, size_t i, const virtual_body *V, bool moves)
 {
     for (size_t k = 0; k < dofs_of(&p->m->body[i]); k++)
@@ -275,7 +280,8 @@ static void pairs_of_effort(const hessian_pass *p, twist S)
         pairs_of_body(p, (size_t)j, &V, false);
 }
 
-/* Adds the second derivatives of friction; they are nonzero for smooth and for Stribeck friction. */
+/* Adds the second derivatives of joint friction with respect to qd, times the multipliers; they are nonzero for smooth
+ * and for Stribeck friction. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *multipliers, lane *qd_qd)
 {
     const dyn_model *m = scene->model;
@@ -314,7 +320,7 @@ static void clear_hessians(const hessian_pass *p, size_t n, bool zeros_are_set)
     clear(out->qd_qd, n);
 }
 
-/* Computes the derivatives that are contracted with `multipliers`. */
+/* Computes the second derivatives of the sum of multipliers[v] tau[v]. */
 static void contract(const dyn_scene *scene, hessian_pass *pass, const block_state *x, const lane *multipliers)
 {
     const workspace *ws = pass->ws;

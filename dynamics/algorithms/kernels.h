@@ -30,7 +30,7 @@ X(gradient)
 X(hessian_product)
 #undef X
 
-/* Copies between lanes and the rows of callers: see dyn_kernels. */
+/* Copies between lanes and the rows of callers: from_rows, to_rows and the checks of dyn_kernels (dynamics.h). */
 bool LANE_NAME(from_rows)(const dyn_rows *, double *, size_t, size_t);
 bool LANE_NAME(to_rows)(const double *, size_t, size_t, const int *, void *, size_t);
 bool LANE_NAME(bounded)(const double *, size_t, const dyn_bound *, size_t, size_t);

@@ -6,7 +6,7 @@
 
 typedef struct kinematics_workspace {
     world_workspace motions;
-    column_pose    *poses; /* [n_bodies] */
+    column_pose    *poses; /* [n_bodies] poses of bodies, for the Jacobian without rates */
 } kinematics_workspace;
 
 static kinematics_workspace place(arena *a, const dyn_model *m)
@@ -32,7 +32,7 @@ static void quaternion(const mat3 *R, lane out[4])
     lane one          = lane_of(1);
     lane x4[4]        = {one + r[0][0] - r[1][1] - r[2][2], one - r[0][0] + r[1][1] - r[2][2],
                          one - r[0][0] - r[1][1] + r[2][2], one + r[0][0] + r[1][1] + r[2][2]};
-    /* row: the differences 4 w x, 4 w y, 4 w z, and the sums 4 x y, 4 y z, 4 z x */
+    /* row: 4 w x, 4 w y, 4 w z as differences, and 4 x y, 4 y z, 4 z x as sums of entries of R */
     lane       zy = r[2][1] - r[1][2], xz = r[0][2] - r[2][0], yx = r[1][0] - r[0][1];
     lane       xy = r[0][1] + r[1][0], yz = r[1][2] + r[2][1], zx = r[2][0] + r[0][2];
     const lane rows[4][4] = {{x4[0], xy, zx, zy}, {xy, x4[1], yz, xz}, {zx, yz, x4[2], yx}, {zy, xz, yx, x4[3]}};
@@ -65,7 +65,8 @@ static void put_poses(const world_workspace *ws, const dyn_kinematics *io, lane 
 
 /* --- one frame -------------------------------------------------------------------------------------------- */
 
-/* Stores a velocity, acceleration or jerk in the axes that `io` asks for; NULL: not requested. */
+/* Stores a velocity, acceleration or jerk of the frame in the axes that `io` requests: linear, then angular. `out`
+ * NULL: not requested. */
 static void store_twist(const dyn_kinematics *io, const world_motion *f, vec3 linear, vec3 angular, lane *out)
 {
     if (!out) return;

@@ -9,8 +9,8 @@
 #include "dynamics/recursion/newton_euler.h"
 
 typedef struct workspace {
-    load_friction *friction;  /* [nv] */
-    lane          *T, *T_dot; /* [nv] */
+    load_friction *friction;  /* [nv] friction of each coordinate at qd */
+    lane          *T, *T_dot; /* [nv] each: effort without friction; its time derivative */
     lane          *matrix[3]; /* [nv x nv] dT/dq, dT/dqd and dT/dqdd; only for rates */
     void          *memory;    /* workspace of the kernels without friction */
 } workspace;
@@ -40,13 +40,13 @@ size_t LANE_NAME(load_size)(const dyn_model *m, size_t matrices, size_t inner)
     return own.used + most;
 }
 
-/* Entry v of an array; NULL means zeros. */
+/* Returns entry v of an array in lanes; x NULL means zeros. */
 LANE_INLINE lane value_at(const lane *x, size_t v)
 {
     return x ? x[v] : lane_of(0);
 }
 
-/* tau = T + friction, for each coordinate */
+/* Replaces the efforts T without friction in `tau` by tau = T + f + g |T|, for each coordinate (ws->friction). */
 static void add_friction(const dyn_model *m, const workspace *ws, const lane *qd, lane *tau)
 {
     load_friction_set(m, qd, ws->friction);
@@ -124,7 +124,8 @@ static dyn_torque_derivative rates_block(const dyn_scene *scene, const dyn_torqu
                                    .joint_wrench_rates = (double *)block_out(io->joint_wrench_rates, block, nj)};
 }
 
-/* tau' = a T' + (f' + g' |T|) qdd */
+/* Computes tau' = a T' + (f' + g' |T|) qdd from T': the load factor a, friction f + g |T|, a prime for the derivative
+ * with respect to qd. */
 void LANE_NAME(loaded_torque_derivative)(const dyn_scene *scene, void *memory, const dyn_torque_derivative *io,
                                          size_t blocks)
 {
@@ -151,7 +152,8 @@ void LANE_NAME(loaded_torque_derivative)(const dyn_scene *scene, void *memory, c
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* Multiplies the rows of an nv x columns matrix by a; NULL: no matrix. */
+/* Multiplies the rows of a matrix (nv x columns) by the load factor a of their coordinates. `matrix` NULL: nothing to
+ * do. */
 static void scale_rows(const workspace *ws, size_t nv, size_t columns, lane *matrix)
 {
     for (size_t v = 0; matrix && v < nv; v++) {
@@ -181,7 +183,8 @@ static dyn_sensitivity sensitivity_block(const dyn_scene *scene, const dyn_sensi
                              .dtau_dgravity = (double *)block_out(io->dtau_dgravity, block, nv * 3)};
 }
 
-/* dtau/dx = a dT/dx, and f' + g' |T| in addition for x = qd */
+/* Turns derivatives of T into those of tau: dtau/dx = a dT/dx, with f' + g' |T| in addition on the diagonal for x = qd.
+ */
 static void map_derivatives(const dyn_scene *scene, const workspace *ws, const dyn_sensitivity *one)
 {
     const size_t nv    = (size_t)scene->model->nv;
@@ -211,7 +214,7 @@ void LANE_NAME(loaded_sensitivity)(const dyn_scene *scene, void *memory, const d
     }
 }
 
-/* (a Y)' = a Y' + a' Y for a regressor Y of T, with n columns. */
+/* Turns the rate of the regressor Y of T (nv x n) into that of tau: (a Y)' = a Y' + a' Y, with the load factor a. */
 static void map_regressor_rate(const workspace *ws, size_t nv, size_t n, const lane *qdd, const lane *Y, lane *Y_dot)
 {
     scale_rows(ws, nv, n, Y_dot);
@@ -222,7 +225,8 @@ static void map_regressor_rate(const workspace *ws, size_t nv, size_t n, const l
     }
 }
 
-/* Multiplies the rows of the regressor of T, and of its columns of rotor inertias, by a: the derivatives of tau. */
+/* Multiplies the rows of the regressor of T, and of its columns of rotor inertias, by the load factor a: these are the
+ * derivatives of tau. */
 void LANE_NAME(loaded_regressor)(const dyn_scene *scene, void *memory, const dyn_regressor *io, size_t blocks)
 {
     arena            a     = {.base = memory};
@@ -250,7 +254,8 @@ void LANE_NAME(loaded_regressor)(const dyn_scene *scene, void *memory, const dyn
     }
 }
 
-/* (a dT/dx)' = a (dT/dx)' + a' dT/dx, and (f' + g' |T|)' in addition for x = qd */
+/* Turns the rates of the derivatives of T into those of tau: (a dT/dx)' = a (dT/dx)' + a' dT/dx, and (f' + g' |T|)' in
+ * addition for x = qd. */
 static void map_rates(const dyn_model *m, const workspace *ws, const lane *qd, const lane *qdd, lane *const rates[3])
 {
     const size_t nv = (size_t)m->nv;

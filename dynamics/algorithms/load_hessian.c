@@ -13,13 +13,14 @@
 #include "dynamics/recursion/workspace.h"
 
 typedef struct workspace {
-    load_friction *friction;              /* [nv] */
-    lane          *T, *multipliers;       /* [nv]; efforts without friction; their multipliers m a */
-    lane          *by_q, *by_qd, *by_qdd; /* nv x nv: first derivatives of T */
-    void          *memory;                /* workspace of the kernels without friction */
+    load_friction *friction; /* [nv] friction of each coordinate at qd */
+    lane *T, *multipliers; /* [nv] each: efforts without friction; their multipliers m a, with m those of tau and a the
+                              load factor */
+    lane *by_q, *by_qd, *by_qdd; /* nv x nv each: derivatives of T with respect to q, qd and qdd */
+    void *memory;                /* workspace of the kernels without friction */
 } workspace;
 
-/* Takes three matrices for first derivatives; hessian_size counts them by load_size. */
+/* Takes three matrices for the first derivatives of T; hessian_size counts them by load_size. */
 static workspace place(arena *a, const dyn_model *m)
 {
     const size_t nv = (size_t)m->nv;
@@ -39,7 +40,8 @@ typedef struct results {
     lane *x[RESULTS];
 } results;
 
-/* Returns matrix number `index` of each result: that of the effort of one coordinate. */
+/* Returns `io`'s results moved on to matrix number `index` of each: the second derivatives of the effort of that
+ * coordinate. */
 static results results_of(const dyn_hessian *io, size_t index, size_t n)
 {
     return (results){{[Q_Q]    = block_out(io->q_q, index, n),
@@ -49,7 +51,7 @@ static results results_of(const dyn_hessian *io, size_t index, size_t n)
                       [QD_QDD] = block_out(io->qd_qdd, index, n)}};
 }
 
-/* Adds the terms with derivatives of the friction of coordinate v, multiplied by its multiplier. */
+/* Adds to `out` the terms with derivatives of the friction of coordinate v (first comment), times its multiplier. */
 static void add_friction_terms(const workspace *ws, size_t nv, size_t v, lane multiplier, const results *out)
 {
     const load_friction *f    = &ws->friction[v];
@@ -103,7 +105,7 @@ static dyn_hessian hessian_block(const dyn_scene *scene, const dyn_hessian *io, 
                          .qd_qdd        = (double *)block_out(io->qd_qdd, block, n)};
 }
 
-/* Computes T with its first derivatives, and the friction. */
+/* Computes T with its first derivatives, and the friction of all coordinates. */
 static void prepare(const dyn_scene *rigid, const workspace *ws, const dyn_hessian *one)
 {
     const dyn_inverse_dynamics efforts = {

@@ -14,11 +14,11 @@
 #include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/recursion/composite_inertia.h"
 
-/* Passed by value, so that stores to M leave its fields in registers. */
+/* Inputs of the recursion. Passed by value, so that stores to M leave its fields in registers. */
 typedef struct mass_matrix_pass {
     const dyn_body        *body;
     const joint_transform *XJ;
-    lane                  *M; /* [nv x nv] */
+    lane                  *M; /* [nv x nv] result */
     size_t                 nv;
     bool                   has_mimics; /* several joints add to one entry, so M is cleared first */
 } mass_matrix_pass;
@@ -27,7 +27,7 @@ LANE_INLINE void put_single(mass_matrix_pass p, lane *entry, lane x)
 {
     *entry = p.has_mimics ? *entry + x : x;
 }
-/* Stores M_ij = M_ji. A pair of joints with the same coordinate adds twice to a diagonal entry. */
+/* Stores x as M_ij and M_ji. A pair of joints with the same coordinate adds twice to a diagonal entry. */
 LANE_INLINE void put_pair(mass_matrix_pass p, lane *ij, lane *ji, lane x)
 {
     put_single(p, ij, x);
@@ -42,8 +42,8 @@ LANE_INLINE void wrench_to_entries(wrench F, lane along[6])
     store3(along + 3, F.n);
 }
 
-/* M_ij = M_ji = S_j^T F, where b is body j, and F is in its frame. in_row and in_column are M_ji and M_ij, with j the
- * first coordinate of the body. */
+/* Stores M_ij = M_ji = S_j^T F for the coordinates of body b, with number j. F is the wrench of column i in the frame
+ * of b. in_row and in_column point to M_ji and M_ij of the first coordinate of the body. */
 LANE_INLINE void put_entries(mass_matrix_pass p, const dyn_body *b, lane *in_row, lane *in_column, wrench F)
 {
     if (dyn_joint_has_quaternion(b->joint.kind)) {
@@ -56,7 +56,8 @@ LANE_INLINE void put_entries(mass_matrix_pass p, const dyn_body *b, lane *in_row
     }
 }
 
-/* Stores the entries of coordinate v with body j and its ancestors. F is in the frame of body j. */
+/* Stores the entries of coordinate v with body j and all its ancestors. `start`: the wrench F = I_c S_v in the frame of
+ * body j. */
 LANE_NOINLINE void column_to_base(mass_matrix_pass p, size_t v, int j, const wrench *start)
 {
     wrench F = *start;
@@ -72,10 +73,10 @@ LANE_NOINLINE void column_to_base(mass_matrix_pass p, size_t v, int j, const wre
 
 /* --- the columns of one body ------------------------------------------------------------------------------------ */
 
-/* The column of a joint with one coordinate. With S_i = ratio e_z,
- *     M_ii = ratio^2 (e_z^T I_c e_z + rotor inertia),   F = ratio X_i^T I_c e_z,   I_c = X_i^T I_c X_i.
- * The composite c holds I_c. For an angular e_z, e_z^T I_c e_z = E_xx + E_yy, with E the second moment of the composite
- * about the body's origin. */
+/* Stores the column of the mass matrix of a joint with one coordinate, and transforms the composite c to the parent.
+ * With S_i = ratio e_z, M_ii = ratio^2 (e_z^T I_c e_z + rotor inertia),   F = ratio X_i^T I_c e_z,   I_c = X_i^T I_c
+ * X_i. The composite c holds I_c. For an angular e_z, e_z^T I_c e_z = E_xx + E_yy, with E the second moment of the
+ * composite about the body's origin. */
 static void joint_column(mass_matrix_pass p, int i, composite *c)
 {
     const dyn_body *b       = &p.body[i];
@@ -90,8 +91,8 @@ static void joint_column(mass_matrix_pass p, int i, composite *c)
     column_to_base(p, v, b->tree.parent, &F);
 }
 
-/* The columns of a joint with a quaternion, whose axes are e_k with first <= k < 6. `first` is a constant of the
- * inlined code. */
+/* Stores the columns of the mass matrix of a joint with a quaternion, whose axes are e_k with first <= k < 6. `first`
+ * is a constant of the inlined code. */
 LANE_INLINE void free_columns_form(mass_matrix_pass p, int i, const composite *c, const int first)
 {
     const dyn_body *b = &p.body[i];

@@ -11,7 +11,8 @@
 #pragma once
 #include "mass_matrix_columns.h"
 
-/* Constants of the inlined code. F is the wrench I_c S for the column of body i, G that for body i + 1. */
+/* Constants of the inlined code. F is the wrench I_c S, composite inertia times joint axis, for the column of body i; G
+ * that for the column of body i + 1. */
 typedef struct columns_variant {
     bool serial; /* the model is one run, with the coordinates in the order of bodies */
     bool paired; /* F and G are transformed together, which shares the tests and constants of each joint */
@@ -49,7 +50,7 @@ LANE_INLINE bool cursor_advance(mass_matrix_pass p, size_t v, column_cursor *s, 
     return true;
 }
 
-/* True if the parent of b has a unit revolute joint on the world: for this joint S^T F is n.z of F. */
+/* True if the parent of b has a unit revolute joint on the world: then S^T F of this joint is the moment n.z of F. */
 LANE_INLINE bool is_parent_grounded(mass_matrix_pass p, const dyn_body *b, columns_variant t)
 {
     return t.serial ? b == &p.body[1] : b->tree.parent_joint == DYN_PARENT_GROUNDED;
@@ -61,7 +62,8 @@ LANE_INLINE void put_columns(mass_matrix_pass p, column_cursor s, lane along_F, 
     if (t.paired) s.in_row[1] = s.in_column[p.nv] = along_G;
 }
 
-/* M_jv = M_vj = S_j^T F, and if paired M_j,v+1 = M_v+1,j = S_j^T G, with S_j of the parent of the cursor's body. */
+/* Stores M_jv = M_vj = S_j^T F and, if paired, M_j,v+1 = M_v+1,j = S_j^T G, with j the joint of the parent of the
+ * cursor's body. */
 LANE_INLINE void put_joint_entries(mass_matrix_pass p, column_cursor s, wrench F, wrench G, columns_variant t)
 {
     if (t.serial || s.b->tree.parent_joint == DYN_PARENT_UNIT_REVOLUTE) {
@@ -81,7 +83,8 @@ LANE_INLINE void columns_to_parent_form(link_transform X, wrench *F, wrench *G, 
     if (t.paired) wrench_to_parent_form(X, G);
 }
 
-/* Stores the entries of column v (of F), and if paired of the next one (G), with ancestors of the cursor's body. */
+/* Stores the entries of column v, with wrench F, and if paired those of column v + 1, with wrench G, for all ancestors
+ * of the cursor's body. */
 LANE_INLINE void columns_to_base(mass_matrix_pass p, size_t v, column_cursor s, wrench F, wrench G, columns_variant t)
 {
     do {
@@ -96,7 +99,8 @@ LANE_INLINE void columns_to_base(mass_matrix_pass p, size_t v, column_cursor s, 
     } while (cursor_advance(p, v, &s, t));
 }
 
-/* F = X_i^T I_c S_i,   I_c = X_i^T I_c X_i (c holds I_c),   G = X_i^T G if paired. */
+/* Begins the column of body i in the parent's frame: F = X_i^T I_c S_i, I_c = X_i^T I_c X_i in `c`, and if paired G =
+ * X_i^T G. */
 LANE_INLINE void start_column_form(link_transform X, composite *c, wrench *F, wrench *G, double mass, columns_variant t)
 {
     composite_column_form(X, c, F, mass);
@@ -123,7 +127,8 @@ LANE_INLINE void columns_of_body(mass_matrix_pass p, int i, composite *c, wrench
     if (cursor_advance(p, v, &s, t)) columns_to_base(p, v, s, F, *G, t);
 }
 
-/* Begins the column of body i with G = X_i^T I_c S_i. Transforms the composite to the parent, which is body i - 1. */
+/* Begins the column of body i with the wrench G = X_i^T I_c S_i, in the frame of the parent, body i - 1. Transforms the
+ * composite c to the parent. */
 LANE_INLINE void start_second_column(mass_matrix_pass p, int i, composite *c, wrench *G)
 {
     const columns_variant t = {0};
@@ -132,7 +137,7 @@ LANE_INLINE void start_second_column(mass_matrix_pass p, int i, composite *c, wr
     put_columns(p, cursor_at(p, (size_t)b->joint.v, i, t), G->n.z, G->n.z, t);
 }
 
-/* M_ii = S_i^T I_c S_i + rotor inertia. */
+/* Stores the diagonal entry M_ii = S_i^T I_c S_i + rotor inertia. */
 LANE_INLINE void put_own_entry(mass_matrix_pass p, int i, const composite *c, const bool serial)
 {
     const dyn_body *b = &p.body[i];

@@ -38,7 +38,7 @@ size_t LANE_NAME(reference_dynamics_size)(const dyn_model *m)
     return LANE_NAME(load_size)(m, 0, a.used);
 }
 
-/* f = I a_r + B v_r of one body, without its descendants */
+/* Returns the force f = I a_r + B v_r of one body without its descendants, for the reference motion r. */
 LANE_INLINE wrench reference_force(const dyn_body *b, const spatial_body *B, const reference_motion *r)
 {
     const wrench twice = twice_coriolis_mul(B->l, &B->C, r->v.w);
@@ -70,7 +70,8 @@ static void add_free_effort(const dyn_scene *scene, const dyn_body *b, const inp
     free_add_efforts(b, sum, tau);
 }
 
-/* Adds to tau the efforts within the joint: rotor, friction and spring. */
+/* Adds to tau the efforts within a joint with one coordinate: rotor at qdd_r, friction and damper at qd_r, spring at q.
+ */
 LANE_INLINE void add_joint_effort(const dyn_scene *scene, const dyn_body *b, const inputs *at, lane *tau)
 {
     if (b->joint.is_ideal) return;
@@ -83,7 +84,7 @@ LANE_INLINE void add_joint_effort(const dyn_scene *scene, const dyn_body *b, con
     tau[b->joint.v] += coordinate_effort(b, effort);
 }
 
-/* Sets f of each body to I a_r + B v_r - external. */
+/* Sets the force of each body, I a_r + B v_r minus external wrenches (first comment). */
 static void set_forces(const dyn_scene *scene, const workspace *ws, const inputs *at)
 {
     for (size_t i = 0; i < scene->model->n_bodies; i++)
@@ -92,7 +93,7 @@ static void set_forces(const dyn_scene *scene, const workspace *ws, const inputs
         spatial_subtract_externals(scene, at->wrenches, ws->body, ws->world_fixed);
 }
 
-/* tau = S . f, leaves to base. Adds f of each body to that of its parent. */
+/* Sets tau = S . f, from the leaves to the base, adding the force f of each body to that of its parent. */
 static void gather_efforts(const dyn_scene *scene, const workspace *ws, const inputs *at, lane *tau)
 {
     const dyn_model *m = scene->model;

@@ -35,7 +35,7 @@ typedef struct workspace {
     spatial_body     *body;
     dof              *dof;
     reference_motion *reference; /* NULL: no reference */
-    body_rate        *body_rate; /* of regressor_dot */
+    body_rate        *body_rate; /* [n_bodies] rates of the motions, for regressor_dot */
     dof              *dof_rate;
 } workspace;
 
@@ -57,14 +57,15 @@ size_t LANE_NAME(regressor_size)(const dyn_model *m)
 }
 
 typedef struct link_motion { /* motion of the link frame, in its axes */
-    mat3 R;                  /* R_wl */
+    mat3 R;                  /* R_wl: rotates link axes to world axes */
     vec3 x;                  /* origin of the link frame, from the reference point of spatial_world.h */
-    vec3 a, w, wd;           /* a and wd are the reference's if there is one */
-    vec3 w_r;                /* angular velocity of the reference; without one, w */
-    vec3 half_turn;          /* w x w_r / 2; without a reference, zero */
+    vec3 a, w, wd; /* acceleration of the origin minus gravity; angular velocity; angular acceleration. a and wd are the
+                      reference's if there is one */
+    vec3 w_r;      /* angular velocity of the reference; without one, w */
+    vec3 half_turn; /* w x w_r / 2; without a reference, zero */
 } link_motion;
 
-/* Returns share g in world axes: the part of gravity that compensation takes away from the body's weight. */
+/* Returns share g in world axes: the part of gravity that the body's gravity compensation cancels. */
 static vec3 compensated_gravity(const dyn_scene *scene, const dyn_body *b)
 {
     return times(b->compensation.share, vec3_of(scene->gravity));
@@ -80,7 +81,8 @@ static link_motion link_motion_of(const dyn_scene *scene, size_t i, const spatia
     for (int row = 0; row < 3; row++)
         store3(k.R.m[row], unrotate_const(b->pose.X_bl.R, load3(B->R.m[row])));
     k.x = add(B->p, mat3_mul(&B->R, vec3_of(b->pose.X_bl.p)));
-    /* velocity of the point x; and a + wd x x + w_r x v(x), its acceleration, from the spatial acceleration (a, wd) */
+    /* v: velocity of the point x. a: its acceleration a + wd x x + w_r x v, from the spatial acceleration (a, wd) of
+     * the body */
     vec3 v = cross_add(B->v.v, B->v.w, k.x);
     vec3 a = cross_add(cross_add(r.a.v, r.a.w, k.x), r.v.w, v);
     if (b->compensation.share != 0) a = add(a, compensated_gravity(scene, b));
@@ -97,7 +99,7 @@ static link_motion link_motion_of(const dyn_scene *scene, size_t i, const spatia
 typedef struct unit_wrenches {
     vec3 a;
     mat3 H;
-    vec3 n[6]; /* Ixx Ixy Iyy Ixz Iyz Izz */
+    vec3 n[6]; /* moments for unit Ixx Ixy Iyy Ixz Iyz Izz */
 } unit_wrenches;
 
 /* Sets the moments n = J wd + w x J w_r - tr(J) w x w_r / 2 for J with one unit entry; an entry off the diagonal and
@@ -115,7 +117,8 @@ static void unit_moments(const link_motion *k, vec3 n[6])
     n[5]          = (vec3){yz, -xz, d.z};
 }
 
-/* Adds [w_r][w] = w w_r^T - (w . w_r) 1, written entry by entry. */
+/* Returns the wrenches of unit parameters. H = [wd] + [w_r][w], with [w_r][w] = w w_r^T - (w . w_r) 1 written entry by
+ * entry. */
 static unit_wrenches unit_wrenches_of(const link_motion *k)
 {
     const vec3    w = k->w, r = k->w_r, wd = k->wd;
@@ -128,7 +131,7 @@ static unit_wrenches unit_wrenches_of(const link_motion *k)
     return A;
 }
 
-/* Rates of a state, and its reference. NULL means zeros. */
+/* Velocities and accelerations of a state, and of its reference motion. NULL means zeros. */
 typedef struct rates {
     const lane *qd, *qdd;     /* qdd of the reference, if there is one */
     const lane *qd_reference; /* without a reference, qd */
@@ -142,7 +145,8 @@ LANE_INLINE twist link_axis(const link_motion *k, twist S)
     return (twist){mat3_mul_transposed(&k->R, cross_add(S.v, S.w, k->x)), mat3_mul_transposed(&k->R, S.w)};
 }
 
-/* S^T A. Products with entries of A that are always zero are left out. */
+/* Sets `row` to S^T A, the effort of an axis S for unit parameters. Products with entries of A that are always zero are
+ * left out. */
 LANE_INLINE void effort_row(const unit_wrenches *A, twist S, lane row[PARAMETERS])
 {
     row[0] = dot(A->a, S.v);
@@ -151,7 +155,8 @@ LANE_INLINE void effort_row(const unit_wrenches *A, twist S, lane row[PARAMETERS
         row[4 + c] = dot(A->n[c], S.w);
 }
 
-/* Stores Y_ji = S_j^T A for every degree of freedom j between body i and the base. With mimics Y_ji is a sum. */
+/* Stores the columns of body i in Y: Y_ji = S_j^T A for every degree of freedom j between body i and the base. With
+ * mimic joints Y_ji is a sum. */
 static void body_columns(const dyn_scene *scene, const workspace *ws, size_t i, lane *Y)
 {
     const dyn_model        *m         = scene->model;
@@ -186,7 +191,8 @@ static link_motion link_rate_of(const spatial_body *B, const body_rate *B_r, vec
     return rate;
 }
 
-/* A_r: the rate of A, from the rates of the link's motion, and from A at (0, 0, w, wd). */
+/* Returns the time derivative of the unit wrenches A, from the rates of the link's motion, and from A at (0, 0, w, wd)
+ * (first comment). */
 static unit_wrenches unit_wrench_rates(const link_motion *k, const link_motion *rate)
 {
     const vec3          o    = vec3_zero();
@@ -217,8 +223,8 @@ static twist axis_rate(const spatial_body *B, const link_motion *k, twist S, twi
     return (twist){mat3_mul_transposed(&k->R, v), mat3_mul_transposed(&k->R, sub(S_r.w, cross(w, S.w)))};
 }
 
-/* Stores S_r^T A + S^T A_r for every degree of freedom between the body and the base; body_columns stores S^T A in the
- * same way. */
+/* Stores the time derivative S_r^T A + S^T A_r of the entries that body_columns stores, for every degree of freedom
+ * between body i and the base. a_0: acceleration of the world, -g. */
 static void body_column_rates(const dyn_scene *scene, const workspace *ws, vec3 a_0, size_t i, lane *Y)
 {
     const dyn_model    *m       = scene->model;
@@ -253,7 +259,8 @@ static void regressor_rate(const dyn_scene *scene, const workspace *ws, const ra
 
 /* --- joints ------------------------------------------------------------------------------------------------------ */
 
-/* Adds the column of the spin inertia of rotor i. The term of the rotor's own rate is set by joint_columns. */
+/* Adds the column of the spin inertia of the motor with rotor body i. joint_columns sets the term of the rotor's own
+ * rate. */
 static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const rates *at, lane *Y)
 {
     const dyn_body     *b       = &m->body[i];
@@ -272,7 +279,7 @@ static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const
             Y[((size_t)m->body[p].joint.v + j) * columns + column] += dot(ws->dof[dof_first(m, (size_t)p) + j].S.w, n);
 }
 
-/* The column of the rotor inertia of a joint with a quaternion, which has no friction. */
+/* Stores the column of the rotor inertia of a joint with a quaternion, which has no friction parameters. */
 static void free_column(const dyn_body *b, const rates *x, size_t columns, lane *Y)
 {
     const twist a = free_reference(b, x->qd, x->qd_reference, x->qdd);
@@ -283,9 +290,9 @@ static void free_column(const dyn_body *b, const rates *x, size_t columns, lane 
         Y[(size_t)v * columns + 3 * (size_t)b->joint.mover] = column[k];
 }
 
-/* Columns of rotor inertia, viscous and Coulomb friction of each joint: sdd, sd, sign(sd). If the joint has a motor,
- * the column of rotor inertia becomes that of the motor's spin inertia. The motor's friction acts on the joint's
- * coordinate, or for an elastic joint on the motor coordinate. */
+/* Stores the columns of rotor inertia, viscous and Coulomb friction of each joint: sdd, sd, sign(sd), with the joint's
+ * rate sd. If the joint has a motor, the column of rotor inertia becomes that of the motor's spin inertia. The motor's
+ * friction acts on the joint's coordinate, or for an elastic joint on the motor coordinate. */
 static void joint_columns(const dyn_model *m, const rates *x, lane *Y)
 {
     const lane *qd = x->qd_reference, *qdd = x->qdd;
@@ -365,7 +372,7 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         if (!Y && !Y_dot && !spins) continue;
         set_joint_transforms(m, q, ws.XJ);
         const spatial_task task = {at.qd, reference ? NULL : at.qdd, .accelerations = true,
-                                   .forces = Y_dot != NULL}; /* psi'' */
+                                   .forces = Y_dot != NULL}; /* psi'', for the rates */
         spatial_motions(scene, ws.XJ, task, ws.body, ws.dof);
         if (reference) reference_motions(scene, ws.dof, qd_r, at.qdd, ws.reference);
         if (spins) spin_columns(m, &ws, &at, J);

@@ -19,7 +19,8 @@ size_t LANE_NAME(closure_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Stores R_a^T (p_b - p_a) and R_a^T R_b; NULL: not requested. */
+/* Stores the pose of frame b relative to frame a: position R_a^T (p_b - p_a) and rotation R_a^T R_b; NULL: not
+ * requested. */
 static void put_pose(const world_motion *a, const world_motion *b, lane *position, lane *rotation)
 {
     if (position) store3(position, mat3_mul_transposed(&a->R, sub(b->p, a->p)));

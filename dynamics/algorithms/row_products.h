@@ -31,11 +31,11 @@ typedef struct row_product {
     dyn_deadline deadline;      /* past it rows are not computed */
     const lane  *A, *X, *S;     /* S NULL: zeros. S may be Y, unless the last pack of a row overlaps the one before */
     size_t       A_row, A_term; /* entry (v, e) of A is A[v A_row + e A_term] */
-    size_t       stride;        /* of the rows of X */
-    size_t       n;             /* number of terms */
-    const int   *terms;         /* NULL: 0 to n - 1 */
+    size_t       stride;        /* distance of the rows of X, in lanes */
+    size_t       n;             /* number of terms of each sum */
+    const int   *terms;         /* [n] indices of the terms; NULL: 0 to n - 1 */
     lane        *Y;
-    size_t       Y_row;          /* stride of the rows of Y and S */
+    size_t       Y_row;          /* distance of the rows of Y and S, in lanes */
     size_t       X_pair, Y_pair; /* distance in lanes from the first pair to the second; 0: there is only one pair */
 } row_product;
 
@@ -44,7 +44,7 @@ typedef struct tile_shape {
     int pairs, rows, packs;
 } tile_shape;
 
-/* Computes a tile that begins at row v and column c. */
+/* Computes the tile of Y that begins at row v and column c. */
 LANE_INLINE void product_tile(const row_product *p, size_t v, size_t c, const tile_shape s)
 {
     pack x[2][4][TILE];
@@ -71,7 +71,7 @@ LANE_INLINE void product_tile(const row_product *p, size_t v, size_t c, const ti
                 pack_store(p->Y + (size_t)m * p->Y_pair + (v + (size_t)r) * p->Y_row + c + t * PACK, x[m][r][t]);
 }
 
-/* Computes the entry (v, c) of Y, or of the second Y. */
+/* Computes the entry (v, c) of Y of pair 0, or of pair 1. */
 static inline void product_entry(const row_product *p, size_t v, size_t c, size_t pair)
 {
     lane x = p->S ? p->S[v * p->Y_row + c] : lane_of(0);
@@ -82,7 +82,7 @@ static inline void product_entry(const row_product *p, size_t v, size_t c, size_
     p->Y[pair * p->Y_pair + v * p->Y_row + c] = x;
 }
 
-/* Computes the rows v to v + shape.rows - 1 in the columns first to end - 1, for shape.pairs pairs. */
+/* Computes rows v to v + shape.rows - 1 of Y in the columns first to end - 1, for shape.pairs pairs. */
 LANE_INLINE void product_rows(const row_product *p, size_t v, size_t first, size_t end, tile_shape s)
 {
     size_t c = first;
@@ -107,7 +107,7 @@ LANE_INLINE void product_rows(const row_product *p, size_t v, size_t first, size
                 product_entry(p, v + (size_t)r, i, (size_t)m);
 }
 
-/* Computes `rows` rows in the columns first to end - 1. */
+/* Computes rows 0 to rows - 1 of Y in the columns first to end - 1. */
 LANE_NOINLINE void multiply_rows(const row_product *p, size_t rows, size_t first, size_t end)
 {
     size_t v = 0;
@@ -132,8 +132,8 @@ LANE_NOINLINE void multiply_pairs(const row_product *p, size_t rows, size_t firs
 /* The ancestors and descendants of each coordinate, as nv lists of at most nv. */
 typedef struct step_tree {
     coordinate_tree coordinates;
-    size_t         *n_up, *n_down; /* [nv] */
-    int            *up, *down;     /* ancestors and descendants, without the coordinate itself */
+    size_t         *n_up, *n_down; /* [nv] lengths of the lists */
+    int            *up, *down;     /* [nv x nv] each: ancestors and descendants, without the coordinate itself */
 } step_tree;
 
 static inline step_tree step_tree_place(arena *a, const dyn_model *m)
@@ -197,11 +197,11 @@ static inline lane_mask tree_factor(const tree_equations *s)
  * (coordinate_tree.h), or all. */
 typedef struct tree_columns {
     lane  *X;
-    size_t stride, first, end; /* distance of the rows; the columns */
+    size_t stride, first, end; /* distance of the rows, in lanes; the columns first to end - 1 */
     size_t first_row, end_row;
 } tree_columns;
 
-/* Subtracts from row i of X the products of listed entries of row i of J and the rows of X that they belong to. */
+/* Subtracts from row i of X the rows of X listed in `terms`, each times its entry in row i of J. */
 static inline void tree_subtract(const tree_equations *s, const tree_columns *c, size_t i, const int *terms, size_t n)
 {
     lane             *row     = c->X + i * c->stride;
@@ -210,7 +210,7 @@ static inline void tree_subtract(const tree_equations *s, const tree_columns *c,
     if (n > 0) multiply_rows(&product, 1, c->first, c->end);
 }
 
-/* Solves J X = R. */
+/* Solves J X = R for the columns c, with the factors of J. X replaces R. */
 static inline void tree_solve(const tree_equations *s, const tree_columns *c)
 {
     const size_t nv = s->nv;

@@ -34,8 +34,8 @@ size_t LANE_NAME(sensitivity_size)(const dyn_model *m)
 
 /* --- dtau ------------------------------------------------------------------------------------------------------- */
 
-/* Adds the derivatives of the effort  R = k (q - theta - rest) + d (qd - theta_d)  of elastic joints to the row of q,
- * and those of -R to the row of theta. */
+/* Adds the derivatives of the efforts of elastic joints. With joint position q and motor position theta, the effort R =
+ * k (q - theta - rest) + d (qd - theta_d) acts on q and -R on theta. */
 static void coupling_terms(const dyn_scene *scene, const results *out)
 {
     const size_t nv = (size_t)scene->model->nv;
@@ -51,7 +51,8 @@ static void coupling_terms(const dyn_scene *scene, const results *out)
     }
 }
 
-/* Adds the derivatives of the rotor, the damper and the spring of a joint with a quaternion. */
+/* Adds to dtau/dq, dtau/dqd and dtau/dqdd the derivatives of the rotor, the damper and the spring of a joint with a
+ * quaternion. */
 static void free_terms(const dyn_scene *scene, const dyn_body *b, const lane *q, const lane *qd, const results *out)
 {
     const size_t nv = (size_t)scene->model->nv;
@@ -62,7 +63,8 @@ static void free_terms(const dyn_scene *scene, const dyn_body *b, const lane *q,
     if (has_free_spring(b, scene->terms)) free_add_stiffness(b, nv, q, out->dtau_dq);
 }
 
-/* Adds the derivatives of rotor, friction and spring efforts to the diagonals. */
+/* Adds the derivatives of the efforts of rotors, friction and springs to the diagonals of dtau/dq, dtau/dqd and
+ * dtau/dqdd. */
 static void passive_terms(const dyn_scene *scene, const lane *q, const lane *qd, const results *out)
 {
     const dyn_model *m = scene->model;

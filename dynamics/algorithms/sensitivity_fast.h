@@ -28,9 +28,10 @@
 LANE_INLINE void unit_revolute_row(const spatial_state *B, const force_partials *c, lane *q, lane *qd)
 {
     const vec3 w = B->v.w, u = B->v.v, f = c->t.f, n = c->t.n;
-    lane       along = sub_mul(sub_mul(add_mul(u.y * f.x, w.y, n.x), u.x, f.y), w.x, n.y); /* psi' . t */
-    *q               = dot(B->psi_dd.v, f) + sub_mul(add_mul(dot(B->psi_dd.w, n), w.y, c->r.x), w.x, c->r.y);
-    *qd              = add_mul(c->r.z, 2.0, along);
+    lane       along =
+        sub_mul(sub_mul(add_mul(u.y * f.x, w.y, n.x), u.x, f.y), w.x, n.y); /* psi' . t, with psi' of the joint */
+    *q  = dot(B->psi_dd.v, f) + sub_mul(add_mul(dot(B->psi_dd.w, n), w.y, c->r.x), w.x, c->r.y);
+    *qd = add_mul(c->r.z, 2.0, along);
 }
 /* Sets q, qd to d tau_a / dq_b, d tau_a / dqd_b for a joint b on the world: psi' is zero, and psi'' is due to gravity
  * alone, since the world does not move. */
@@ -117,7 +118,7 @@ LANE_INLINE void entries_to_base(const sensitivity_pass *p, size_t i, size_t a, 
             put_row(p, a, serial ? i : (size_t)b->joint.v, &e, has_mimics);
             put_column(p, a, serial ? i : (size_t)b->joint.v, &e, has_mimics);
         } else {
-            const force_partials here = c; /* a copy: so the compiler keeps `c` in registers */
+            const force_partials here = c; /* a copy, so that the compiler keeps `c` in registers */
             if (i == 0 && p->m->body[0].joint.kind == DYN_FLOATING) {
                 put_floating_base(p, a, &here);
                 return;
@@ -142,7 +143,8 @@ LANE_INLINE void composite_to_grounded(const dyn_body *b, const joint_transform 
     to->C.m[1][1] = S.C.m[1][1];
 }
 
-/* Stores the entries of dof a of body i, with any joint, and the dofs of ancestors. F are the partials of a. */
+/* Stores the entries of dof a of body i, whose joint may be of any type, with the dofs of all ancestors. F are the
+ * partials of a; they are overwritten. */
 LANE_NOINLINE void put_ancestors_fast(const sensitivity_pass *p, size_t i, size_t a, force_partials *F)
 {
     entries_to_base(p, i, a, F, false);
@@ -188,7 +190,7 @@ LANE_INLINE void pairs_of_revolute(const sensitivity_pass *p, size_t i, const co
         if (b->tree.parent == (int)i - 1) {
             ws->children[NEXT_BODY] = x;
         } else {
-            const composite_motion here = x; /* a copy: so the compiler keeps x in registers */
+            const composite_motion here = x; /* a copy, so that the compiler keeps x in registers */
             composite_motion_add_to_parent(p, i, &here);
         }
     }
@@ -200,7 +202,7 @@ LANE_INLINE void pairs_of_revolute(const sensitivity_pass *p, size_t i, const co
     entries_to_base(p, i, serial ? i : (size_t)b->joint.v, &c, serial);
 }
 
-/* The backward pass of a serial model. */
+/* Computes all entries of a serial model (dyn_model.serial), from the last body to the first. */
 static void pairs_of_arm(const sensitivity_pass *p)
 {
     const size_t            n        = p->m->n_bodies;

@@ -10,8 +10,8 @@
 
 /* --- entries of a dof a with the joint b of the same body or of an ancestor ------------------------------------- */
 
-/* The entries of a dof a and a dof b. row_q, row_qd: d tau_a / dq_b, d tau_a / dqd_b. q, qd, t: S_b . F(a), the
- * derivatives of tau_b with respect to q, qd and qdd of a. */
+/* Derivatives of efforts for a dof a and a dof b. row_q, row_qd: d tau_a / dq_b, d tau_a / dqd_b. q, qd, t: the
+ * derivatives of tau_b with respect to q, qd and qdd of a, S_b . F(a). */
 typedef struct entries {
     lane row_q, row_qd, q, qd, t;
 } entries;
@@ -41,7 +41,8 @@ LANE_INLINE entries entries_of(const dyn_body *b, const spatial_state *B, const 
                      .t      = coordinate_effort(b, t.n.z)};
 }
 
-/* Stores the entries d tau_a / db. Since I is symmetric, S_a . I S_b = S_b . t. */
+/* Stores the derivatives of tau_a with respect to q, qd and qdd of b in row a. Since I is symmetric, the last one is
+ * S_a . I S_b = S_b . t. */
 LANE_INLINE void put_row(const sensitivity_pass *p, size_t a, size_t b, const entries *e, const bool has_mimics)
 {
     const results *out = p->out;
@@ -50,7 +51,7 @@ LANE_INLINE void put_row(const sensitivity_pass *p, size_t a, size_t b, const en
     put_entry(out->dtau_dqd + row, e->row_qd, has_mimics);
     put_entry(out->dtau_dqdd + row, e->t, has_mimics);
 }
-/* Stores the entries d tau_b / da. */
+/* Stores the derivatives of tau_b with respect to q, qd and qdd of a in row b. */
 LANE_INLINE void put_column(const sensitivity_pass *p, size_t a, size_t b, const entries *e, const bool has_mimics)
 {
     const results *out    = p->out;
@@ -60,7 +61,8 @@ LANE_INLINE void put_column(const sensitivity_pass *p, size_t a, size_t b, const
     put_entry(out->dtau_dqdd + column, e->t, has_mimics);
 }
 
-/* Stores the components of x for all axes of body b, which has a joint with a quaternion, in row or column a. */
+/* Stores the components of the wrench x along all axes of body b's joint, which has a quaternion, in row a of M, or in
+ * column a. */
 LANE_INLINE void put_axes(const dyn_model *m, lane *M, size_t a, const dyn_body *b, wrench x, const bool in_column)
 {
     const int first = joint_first_axis(b);

@@ -6,7 +6,7 @@
 
 /* Outputs for one block. */
 typedef struct results {
-    lane *dtau_dq, *dtau_dqd, *dtau_dqdd;       /* nv x nv */
+    lane *dtau_dq, *dtau_dqd, *dtau_dqdd;       /* nv x nv each: derivatives of tau with respect to q, qd and qdd */
     lane *dwrench_q, *dwrench_qd, *dwrench_qdd; /* derivatives of the joint wrenches: n_rows x 6 x nv */
     lane *dtau_dgravity;                        /* dtau/dg: nv x 3 */
 } results;
@@ -20,7 +20,7 @@ typedef struct workspace {
     joint_transform      *XJ;
     spatial_state        *body;
     external_wrenches     ext;
-    world_fixed_wrenches *world_fixed;    /* [n_bodies] */
+    world_fixed_wrenches *world_fixed;    /* [n_bodies] sums of wrenches in world axes over each subtree */
     composite_motion     *children;       /* [2], see NEXT_BODY and ZERO */
     composite_motion     *other_children; /* [n_bodies] sums of the composites of all children but the next body */
 } workspace;
@@ -46,18 +46,18 @@ typedef struct sensitivity_pass {
 
 /* --- results ---------------------------------------------------------------------------------------------------- */
 
-/* Column of degree of freedom k of body i. */
+/* Returns the coordinate of degree of freedom k of body i: its row and column in the results. */
 LANE_INLINE size_t coordinate_of_dof(const dyn_model *m, size_t i, size_t k)
 {
     return (size_t)m->body[i].joint.v + k;
 }
 
-/* Stores an entry; with mimics several pairs of joints add to one entry. */
+/* Stores x in an entry; with mimic joints adds x instead, because several pairs of joints share the entry. */
 LANE_INLINE void put_entry(lane *entry, lane x, bool has_mimics)
 {
     *entry = has_mimics ? *entry + x : x;
 }
-/* Stores entry (row, column). */
+/* Stores x in entry (row, column) of M; with mimic joints adds it. */
 LANE_INLINE void put(const dyn_model *m, lane *M, size_t row, size_t column, lane x)
 {
     put_entry(&M[row * (size_t)m->nv + column], x, m->has_mimics);

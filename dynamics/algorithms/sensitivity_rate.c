@@ -25,7 +25,7 @@ typedef struct workspace {
 } workspace;
 
 typedef struct results {
-    lane *dtau_dq, *dtau_dqd, *dtau_dqdd; /* nv x nv */
+    lane *dtau_dq, *dtau_dqd, *dtau_dqdd; /* nv x nv each: time derivatives of dtau/dq, dtau/dqd and dtau/dqdd */
 } results;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -113,7 +113,7 @@ LANE_INLINE void put_column(const results *out, size_t entry, const world_force_
     out->dtau_dqdd[entry] += power(d_r->S, F->qdd) + power(d->S, F_r->qdd);
 }
 
-/* Adds the entries of dof k of body i with every dof of the body and its ancestors. */
+/* Adds the time derivatives of the entries of dof k of body i with every dof of the body and its ancestors. */
 static void one_dof(const dyn_model *m, const workspace *ws, const results *out, size_t i, size_t k,
                     const world_fixed_wrenches *world_fixed)
 {

@@ -6,7 +6,8 @@
 
 /* --- joint wrenches --------------------------------------------------------------------------------------------- */
 
-/* Adds F, the derivative of the force on body i's composite, to column v of the derivatives of its joint wrench. */
+/* Adds F, the derivative of the force on the composite of body i with respect to coordinate v, to column v of the
+ * derivatives of the body's joint wrench. */
 static void wrench_entry(const sensitivity_pass *p, size_t i, wrench F, lane *out, size_t v)
 {
     const dyn_body *b  = &p->m->body[i];
@@ -38,9 +39,12 @@ static void wrench_by_ancestor_dofs(const sensitivity_pass *p, size_t i, const c
         for (size_t k = 0; k < dofs_of(&body[j]); k++) {
             dof            d = dof_in_descendant(&relative, dof_of(&body[j], &p->ws->body[j], k));
             force_partials F = force_partials_of(b->derived.subtree_mass, subtree, K, &d);
-            F.q              = wrench_sub(F.q, twist_cross_wrench(d.S, subtree->f)); /* in axes of body i: no S x* f */
+            F.q =
+                wrench_sub(F.q, twist_cross_wrench(d.S, subtree->f)); /* in the axes of body i the components of f do
+                                                                         not change with the rotation: no term S x* f */
             if (j == (int)i && b->joint.moment_at_parent_frame &&
-                b->joint.kind == DYN_PRISMATIC) { /* the moment is n + s z x f, so it depends on s */
+                b->joint.kind == DYN_PRISMATIC) { /* the moment about the joint frame is n + s z x f, which depends on
+                                                     the position s */
                 vec3 f = times(b->joint.ratio, subtree->f.f);
                 F.q.n  = add(F.q.n, (vec3){-f.y, f.x, lane_of(0)});
             }

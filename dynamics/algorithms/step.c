@@ -15,7 +15,8 @@
 #include "step_implicit_tree.h"
 #include "step_rk4.h"
 
-/* Sets the velocities of stopping coordinates to zero, and their rows of the matrices A and B. */
+/* Sets the velocities of stopping coordinates (dyn_step.stopping) to zero after the step, and their rows of the
+ * matrices A and B. */
 static void stop(const step_pass *p)
 {
     const size_t nv       = p->nv;
@@ -32,7 +33,7 @@ static void stop(const step_pass *p)
     }
 }
 
-/* Explicit Euler, u = h qd, or semi-implicit Euler, u = h qd+. */
+/* Integrates by explicit Euler, with the displacement u = h qd, or by semi-implicit Euler, u = h qd+. */
 static void euler(const step_pass *p)
 {
     const lane *q = block_in(p->io->q, 0, 0), *qd = block_in(p->io->qd, 0, 0);

@@ -100,8 +100,8 @@ static inline lane_mask solve_equations(const linear_equations *s)
 
 /* --- Newton's method -------------------------------------------------------------------------------------------- */
 
-/* Adds -h^2 a_q by_u of one joint to W, and writes h a_q by_q to `right`, nv x (2 nv + inputs), unless
- * it is NULL. */
+/* Adds -h^2 a_q by_u of the joint with coordinate v to W (nv x nv), and writes h a_q by_q to `right`, nv x (2 nv +
+ * inputs), unless it is NULL. */
 static inline void joint_columns(const step_pass *p, const displacement_rates *rates, size_t v, lane *W, lane *right)
 {
     const size_t nv = p->nv;
@@ -118,7 +118,8 @@ static inline void joint_columns(const step_pass *p, const displacement_rates *r
         }
 }
 
-/* Evaluates a and its derivatives at q * exp(h v) and v. Sets W and, unless `right` is NULL, h a_q by_q. */
+/* Evaluates the acceleration a and its derivatives at position q * exp(h v) and velocity v. Sets W = dr/dv and, unless
+ * `right` is NULL, h a_q by_q. */
 static inline void implicit_evaluate(const step_pass *p, const lane *q, lane *W, lane *right)
 {
     const dyn_model   *m  = p->scene->model;
@@ -178,7 +179,7 @@ static inline bool solve_velocity(const step_pass *p, const lane *q, const lane 
     return true;
 }
 
-/* Sets the rows of the velocities in A and B, from W dv = dqd + h (a_q by_q e + a_input dinput). */
+/* Sets the rows of the velocities in the matrices A and B, by solving W dv = dqd + h (a_q by_q e + a_input dinput). */
 static inline void implicit_velocity_rows(const step_pass *p, const lane *q, lane *W, lane *X)
 {
     const size_t nv = p->nv, inputs = p->inputs, columns = 2 * nv + inputs;

@@ -22,9 +22,9 @@ typedef struct implicit_tree {
     const step_pass *p;
     const lane      *q, *qd;
     lane            *by_q, *by_qd, *mass; /* nv x nv: derivatives of inverse dynamics with respect to q, qd and qdd */
-    lane            *change, *scale;      /* [nv] */
-    lane            *X;                   /* nv x columns */
-    size_t           columns;             /* 2 nv + inputs */
+    lane            *change, *scale; /* [nv] each: change of v in a step of Newton's method; sizes of the rows of J */
+    lane            *X;              /* nv x columns: right sides, then the derivatives of v */
+    size_t           columns;        /* of X: 2 nv for e and dqd, then the inputs */
     tree_equations   equations;
 } implicit_tree;
 
@@ -128,7 +128,7 @@ static inline void tree_find_singular(const implicit_tree *t)
 
 /* --- Newton's method -------------------------------------------------------------------------------------------- */
 
-/* Sets the change of v by one step of Newton's method. */
+/* Sets t->change (nv), the change of v by one step of Newton's method. */
 static inline void tree_newton_step(const implicit_tree *t)
 {
     const step_pass           *p   = t->p;
@@ -144,8 +144,8 @@ static inline void tree_newton_step(const implicit_tree *t)
     tree_solve(&t->equations, &(tree_columns){t->change, 1, 0, 1, 0, p->nv});
 }
 
-/* Solves for v in every lane; a lane that has converged no longer changes. Returns false if may_continue ended it. Sets
- * *solved to the lanes that converged with accurate factors. */
+/* Solves r(v) = 0 for the velocity v after the step in every lane; a lane that has converged no longer changes. Returns
+ * false if may_continue ended the iteration. Sets *solved to the lanes that converged with accurate factors. */
 static inline bool tree_solve_velocity(const implicit_tree *t, lane_mask *solved)
 {
     const step_pass *p      = t->p;
@@ -176,7 +176,7 @@ static inline bool tree_solve_velocity(const implicit_tree *t, lane_mask *solved
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* Sets the right sides for the derivatives with respect to q: -dID/dq by_q. */
+/* Sets the right sides of J dv for the derivatives with respect to q: -dID/dq by_q. */
 static inline void tree_position_columns(const implicit_tree *t)
 {
     const step_pass   *p  = t->p;
@@ -197,7 +197,8 @@ static inline void tree_position_columns(const implicit_tree *t)
     }
 }
 
-/* Sets the right sides for the derivatives with respect to qd and to the inputs: M / h, 1 (for tau) and -E. */
+/* Sets the right sides of J dv for the derivatives with respect to qd, to tau and to the other inputs: M / h, 1 and -E.
+ */
 static inline void tree_other_columns(const implicit_tree *t)
 {
     const step_pass *p  = t->p;
@@ -239,7 +240,7 @@ static inline void tree_velocity_rows(const implicit_tree *t)
 
 /* --- the step --------------------------------------------------------------------------------------------------- */
 
-/* Results of a step. */
+/* Number of arrays that replace_lanes keeps: q_after, qd_after, singular, unsolved, A and B. */
 enum { STEP_RESULTS = 6 };
 
 /* Keeps the results of the lanes `solved`. Replaces those of the other lanes by the results of step_implicit.h. */

@@ -40,12 +40,13 @@ typedef struct step_pass {
     const dyn_step  *io;
     size_t           nv, inputs; /* inputs: tau, then wrenches and parameters if they are wanted */
     bool             differentiates;
-    lane            *A, *B;              /* state matrix; input matrix, 2 nv x inputs */
-    lane            *a_q, *a_qd, *a_tau; /* [nv x nv] derivatives of qdd */
+    lane            *A, *B;              /* state matrix, 2 nv x 2 nv; input matrix, 2 nv x inputs */
+    lane            *a_q, *a_qd, *a_tau; /* [nv x nv] each: derivatives of qdd with respect to q, qd and tau */
     lane            *a_input;            /* [nv x inputs] derivatives of qdd with respect to the inputs */
-    lane            *efforts, *unused;   /* [nv x (inputs - nv)] dtau/d(wrenches, parameters); [3 nv x nv] scratch */
-    lane       *qdd, *u, *v, *stage_q;   /* [nv], [nq]: acceleration; displacement, velocity and position of a stage */
-    lane       *matrices, *vectors;      /* further scratch */
+    lane *efforts, *unused; /* [nv x (inputs - nv)] derivatives of tau with respect to wrenches and parameters; [3 nv x
+                               nv] scratch */
+    lane       *qdd, *u, *v, *stage_q; /* [nv], [nq]: acceleration; displacement, velocity and position of a stage */
+    lane       *matrices, *vectors;    /* further scratch */
     lane       *singular, *unsolved, *contradictory;
     held_system held;
     step_tree   tree;
@@ -151,11 +152,11 @@ typedef struct step_group {
     int         body;
     size_t      input, columns; /* the inputs */
     const lane *E;
-    size_t      stride; /* distance of the rows of E */
+    size_t      stride; /* distance of the rows of E, in lanes */
 } step_group;
 
-/* Lists those of the rows first to end - 1 of E that are not zero: the coordinates that move the body. With held frames
- * or loops all rows count, because their efforts depend on every input. Returns the number of rows. */
+/* Lists the rows first to end - 1 of E = dtau/dinput that are not zero: the coordinates that move the body. With held
+ * frames or loops all rows count, because their efforts depend on every input. Returns the number of rows. */
 static inline size_t step_list_rows(const step_pass *p, int body, size_t first, size_t end, int row[DYN_MAX_DOF])
 {
     const dyn_body *all                = p->scene->model->body;
@@ -170,7 +171,8 @@ static inline size_t step_list_rows(const step_pass *p, int body, size_t first, 
     return n;
 }
 
-/* Sets columns of a_input to -a_tau E in the rows first to end - 1, those of one part of the model. */
+/* Sets the columns of the group in a_input = dqdd/dinput to -a_tau E, in the rows first to end - 1, those of one part
+ * of the model. */
 static inline void step_group_columns(const step_pass *p, const step_group *g, size_t first, size_t end)
 {
     int               row[DYN_MAX_DOF];
@@ -186,7 +188,7 @@ static inline void step_group_columns(const step_pass *p, const step_group *g, s
     multiply_rows(&product, end - first, 0, g->columns);
 }
 
-/* Sets a_input in the rows first to end - 1, those of one part of the model. */
+/* Sets the rows first to end - 1 of a_input = dqdd/dinput, those of one part of the model. */
 static inline void step_input_rows(const step_pass *p, size_t first, size_t end)
 {
     const size_t nv = p->nv, wrenches = p->io->wrench_matrix ? p->scene->n_wrenches : 0;
@@ -207,7 +209,8 @@ static inline void step_input_rows(const step_pass *p, size_t first, size_t end)
     }
 }
 
-/* Sets a_input. With dtau = E dinput at constant qdd, dqdd/dinput = -dqdd/dtau E; this holds with held frames too. */
+/* Sets a_input = dqdd/dinput (nv x inputs). With dtau = E dinput at constant qdd, dqdd/dinput = -dqdd/dtau E; this
+ * holds with held frames too. */
 static inline void step_set_inputs(const step_pass *p, const lane *q, const lane *qd)
 {
     const size_t nv = p->nv;
@@ -296,7 +299,8 @@ typedef struct step_rows {
     size_t stride, columns;
 } step_rows;
 
-/* Adds by_u from to `to`, in the rows of one joint. */
+/* Adds by_u times the rows `from` to the rows `to`, in the rows of one joint. by_u: derivative of its displaced
+ * position with respect to the displacement. */
 LANE_INLINE void add_displaced_rows(const displacement_rates *rates, step_rows from, step_rows to)
 {
     for (size_t c = 0; c < to.columns; c++)

@@ -26,13 +26,13 @@ typedef struct rk4_stage {
     double weight, next;           /* weight of the rates in the sums; s from the start to the next stage */
     lane  *u, *v;                  /* [nv] displacement and velocity */
     lane  *minus_a_q, *minus_a_qd; /* [nv x nv] derivatives of the acceleration, with the opposite sign */
-    lane  *a_input;                /* [nv x inputs] */
+    lane  *a_input;                /* [nv x inputs] derivatives of the acceleration with respect to the inputs */
 } rk4_stage;
 
 /* The stages, and the derivatives that are propagated through them. */
 typedef struct rk4_chain {
     rk4_stage stage[STAGES];
-    lane     *k, *sum_k, *sum_a; /* [nv] */
+    lane *k, *sum_k, *sum_a; /* [nv] each: rates k of the displacement; weighted sums of k and of the accelerations a */
     /* [nv x STRIP] derivatives. dq holds du until the positions are displaced, dv becomes dk. du: only rows of joints
      * with a quaternion */
     lane *du, *dv, *dq, *da, *dsum_k, *dsum_a;
@@ -59,7 +59,7 @@ static inline rk4_chain rk4_place(const step_pass *p)
 
 /* --- rates of displacements ------------------------------------------------------------------------------------- */
 
-/* [a, b] of two twists of a body in its own axes */
+/* Returns the Lie bracket [a, b] of two twists of a body in its own axes. */
 LANE_INLINE twist bracket(twist a, twist b)
 {
     return (twist){.v = cross_add(cross(a.w, b.v), a.v, b.w), .w = cross(a.w, b.w)};
@@ -83,7 +83,7 @@ LANE_INLINE twist twist_of(const dyn_body *b, const lane *x)
     return (twist){.v = joint_linear(b, x), .w = joint_angular(b, x)};
 }
 
-/* Column c of the matrix nv x columns, in the rows of a joint with a quaternion. */
+/* Returns column c of a matrix (nv x columns) in the rows of a joint with a quaternion. */
 LANE_INLINE twist twist_column(const dyn_body *b, const lane *M, size_t columns, size_t c)
 {
     lane      x[6]  = {lane_of(0), lane_of(0), lane_of(0)};
@@ -103,7 +103,7 @@ LANE_INLINE void set_twist_column(const dyn_body *b, lane *M, size_t columns, si
 
 /* --- stages ----------------------------------------------------------------------------------------------------- */
 
-/* Displaces the positions from q by u. */
+/* Displaces the positions q by u on their manifold: to = q * exp(u). */
 static inline void rk4_displace(const step_pass *p, const lane *q, const lane *u, lane *to)
 {
     const dyn_model *m = p->scene->model;
@@ -111,7 +111,7 @@ static inline void rk4_displace(const step_pass *p, const lane *q, const lane *u
         if (!m->body[i].joint.mimic) displace_joint(&m->body[i], q, u, to, NULL);
 }
 
-/* Sets k, the rates of the displacements. */
+/* Sets stage->k = dexpinv(u, v) (nv), the rates of the displacements of a stage. */
 static inline void rk4_rates(const step_pass *p, const rk4_chain *c, const rk4_stage *stage)
 {
     const dyn_model *m = p->scene->model;
@@ -177,8 +177,8 @@ typedef enum rk4_block { BY_Q, BY_QD, BY_INPUT } rk4_block;
 typedef struct rk4_strip {
     size_t    first, end; /* rows: coordinates first to end - 1, a part of the model */
     rk4_block block;
-    size_t    column, n;          /* first column and number of columns, counted within the block */
-    size_t    width;              /* n in whole packs: the stride of the rows */
+    size_t    column, n; /* first column and number of columns, counted within the block of columns (q, qd or inputs) */
+    size_t    width;     /* n in whole packs: the stride of the rows */
     size_t    own_first, own_end; /* rows of the joints whose coordinates are these columns; none for inputs */
 } rk4_strip;
 
@@ -238,8 +238,8 @@ static inline void free_rate_strip(const rk4_chain *c, const rk4_strip *s, const
     }
 }
 
-/* A product M X. With `own_terms` the sums run over the joints whose coordinates are the columns, else over all joints
- * of the part. */
+/* A product M X that is added to da. With `own_terms` the sums run over the joints whose coordinates are the columns,
+ * else over all joints of the part. */
 typedef struct rk4_product {
     const lane *minus_M, *X;
     bool        own_terms;
@@ -263,7 +263,7 @@ static inline void add_product(const step_pass *p, const rk4_chain *c, const rk4
     multiply_rows(&product, s->end - s->first, 0, s->width);
 }
 
-/* da = a_q dq + a_qd dv + [0 0 a_input] */
+/* Sets da, the derivatives of the acceleration of a stage: a_q dq + a_qd dv + [0 0 a_input]. */
 static inline void rk4_acceleration_strip(const step_pass *p, const rk4_chain *c, const rk4_strip *s, int stage)
 {
     const rk4_stage *to        = &c->stage[stage];
@@ -294,7 +294,8 @@ static inline void rk4_stage_strip(const step_pass *p, const rk4_chain *c, const
         if (is_free_in(s, &m->body[i])) free_rate_strip(c, s, to, &m->body[i]);
 }
 
-/* Adds dk and da to the weighted sums, and begins the next stage: du = next dk, dv = next da + [0 1 0]. */
+/* Adds dk and da, the derivatives of this stage's rates, to the weighted sums, and begins the next stage: du = next dk,
+ * dv = next da + the unit columns of qd. */
 static inline void rk4_advance_strip(const rk4_chain *c, const rk4_strip *s, const rk4_stage *stage)
 {
     for (size_t e = s->first * s->width; e < s->end * s->width; e++) {

@@ -20,7 +20,7 @@
 
 /* --- wrenches --------------------------------------------------------------------------------------------------- */
 
-/* The wrench that accelerates body i, about its origin. */
+/* Adds the wrench that accelerates body i, about its origin, in world axes, as series. */
 static void add_inertial_wrench(const series_pass *p, size_t i)
 {
     const series_size  z    = size_of_forces(p);
@@ -68,7 +68,7 @@ static void add_rotor_wrench(const series_pass *p, size_t i)
     }
 }
 
-/* Returns term k of the series of R x, with constant x. */
+/* Returns term k of the series of R x, with R the series of a rotation and x a constant vector. */
 LANE_INLINE vec3 rotated_by_term(const series_pass *p, const lane *R, size_t k, vec3 x)
 {
     lane out[3];
@@ -192,7 +192,7 @@ static void effort_out(const series_pass *p, const lane *effort, int v, lane *ta
     }
 }
 
-/* tau = S^T f: the component along column `axis` of R */
+/* Adds the component of the series `vector` along column `axis` of R to the effort: tau = S^T f. */
 static void project(const series_pass *p, const lane *R, size_t axis, const lane *vector, lane *effort)
 {
     series_clear(p->n, effort);
@@ -296,7 +296,7 @@ static void joint_efforts(const series_pass *p, size_t i, lane *tau)
 enum { DRIVE_INERTIA = 1, DRIVE_FRICTION = 2 };
 
 /* Adds the efforts of the motors of coupled transmissions: w (J sdd + friction), with the rates sd = w . qd. `parts`:
- * which of the two terms. */
+ * DRIVE_INERTIA, DRIVE_FRICTION or both. */
 static void drive_efforts(const series_pass *p, unsigned parts, lane *tau)
 {
     const size_t n      = p->n - 2;
@@ -320,7 +320,8 @@ static void drive_efforts(const series_pass *p, unsigned parts, lane *tau)
     }
 }
 
-/* f_p += f,  n_p += n + d x f */
+/* Adds the wrench of body i to that of its parent, about the parent's origin: f_p += f, n_p += n + d x f, with d from
+ * the parent's origin to the body's. */
 static void wrench_to_parent(const series_pass *p, size_t i)
 {
     const series_body B = series_body_of(p, (int)i), P = series_body_of(p, p->scene->model->body[i].tree.parent);
@@ -331,7 +332,7 @@ static void wrench_to_parent(const series_pass *p, size_t i)
     series_add_cross(size_of_forces(p), B.d, B.f, P.n);
 }
 
-/* Derivative k of the coordinates, from coordinate 0 on. */
+/* Returns the k-th time derivative of the positions (nv), from coordinate 0 on. */
 static const lane *rates_of(const series_pass *p, size_t k)
 {
     return p->motion + p->scene->model->nq + (k - 1) * (size_t)p->scene->model->nv;

@@ -10,7 +10,8 @@
 /* A lane at an address that need not be aligned. */
 typedef lane unaligned_lane __attribute__((aligned(1), may_alias));
 
-/* --- a tile: row r in x[r] <-> column k in x[k] ------------------------------------------------------------------ */
+/* --- a tile of W x W numbers: at first x[r] is row r, afterwards x[k] is column k ---------------------------------
+ */
 
 /* For exchanging blocks of width d between two rows at distance d: source of lane l of the first row (LOW) and of the
  * second (HIGH). Numbers below LANES are lanes of the first row, LANES + l are lanes of the second. */
@@ -65,7 +66,7 @@ LANE_INLINE size_t columns_of(size_t n)
 
 /* --- rows to lanes ----------------------------------------------------------------------------------------------- */
 
-/* JOIN(a, b): the lane whose first half is a and whose second half is b; each is half a row of a tile. */
+/* JOIN(a, b) is the lane whose first half is a and whose second half is b. a and b are half rows of a tile. */
 #if LANES == 2
 typedef double half;
 #define JOIN(a, b) ((lane){a, b})

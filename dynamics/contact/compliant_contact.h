@@ -25,9 +25,9 @@ typedef struct dyn_compliant_contact {
 /* Points with their arrays in lanes. */
 typedef struct dyn_compliant_contacts {
     size_t                       n;
-    const dyn_compliant_contact *point;               /* [n] */
-    double                      *position, *velocity; /* 3 and 6, of one point: scratch */
-    double                      *forces;              /* 3 per point, N in world axes */
+    const dyn_compliant_contact *point;               /* [n] the points */
+    double                      *position, *velocity; /* 3 and 6 in lanes, of one point: scratch */
+    double                      *forces;              /* 3 per point in lanes, N in world axes */
 } dyn_compliant_contacts;
 
 /* Takes the arrays of n points for W lanes. Returns false if memory is refused. */

@@ -23,7 +23,7 @@ static size_t lay_out_block(dyn_contact_block *b, double *lanes)
         dyn_constraint_lay_out(&b->factor, b->W, lanes + total * b->W);
         dyn_task_lay_out(&b->task, lanes + (total + factors) * b->W);
     }
-    return total + factors + dyn_task_entries(nv, k); /* `task` needs memory for one state only */
+    return total + factors + dyn_task_entries(nv, k); /* `task` needs memory for one state only, not for each lane */
 }
 
 static dyn_contact_block unplaced_block(const dyn_held_set *contact, size_t nv, size_t W)
@@ -95,7 +95,8 @@ void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *hel
                                                                    : gravity / reach + b->unsettled * w * w;
 }
 
-/* Copies row `axis` of the frame's Jacobian to row `row` of J, or zeros where it counts as zero. */
+/* Copies row `axis` of b->frame_J to row `row` of J, or zeros where the row counts as zero beside `reach`, m
+ * (held_directions.h). */
 static void copy_held_row(const dyn_contact_block *b, size_t axis, double reach, size_t row)
 {
     const size_t  nv = b->nv, W = b->W;
@@ -112,7 +113,7 @@ static void copy_held_row(const dyn_contact_block *b, size_t axis, double reach,
     }
 }
 
-/* to = X qd for the n rows of X (n x nv). qd may be NULL (zero). */
+/* Sets to = X qd for the n rows of X (n x nv). qd may be NULL (zero). */
 static void multiply_rates(const dyn_contact_block *b, const double *X, size_t n, const double *qd, double *to)
 {
     const size_t nv = b->nv, W = b->W;
@@ -170,7 +171,8 @@ static void fill_frame(const dyn_contact_block *b, size_t i, const dyn_contact_s
     }
 }
 
-/* A mechanism with loops has no kernel for the rows. */
+/* Finds J, Jdot qd, sizes and M of all lanes. A mechanism with loops has no kernel for the rows: it takes them frame by
+ * frame. */
 void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *states)
 {
     const dyn_held_set *contact = b->contact;

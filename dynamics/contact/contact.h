@@ -34,8 +34,8 @@ enum { DYN_FRAME_AXES = 6, DYN_MAX_HELD_AXES = DYN_MAX_HELD * DYN_FRAME_AXES };
 
 /* The frames that are held at once, at most DYN_MAX_HELD. */
 typedef struct dyn_held_set {
-    size_t          n, k;     /* number of frames; axes of all frames */
-    dyn_held_frame *frame;    /* [n] */
+    size_t          n, k;     /* number of frames; number of held axes of all frames together */
+    dyn_held_frame *frame;    /* [n] held frames */
     const char    **names;    /* [n] for messages of the caller; the mechanics read none of them */
     dyn_deadline    deadline; /* past it dyn_contact_solve fails */
 } dyn_held_set;
@@ -52,17 +52,17 @@ typedef struct dyn_contact_states {
 typedef struct dyn_contact_block {
     const dyn_held_set *contact;
     size_t              nv, W;
-    double             *J;                  /* k x nv; rows that count as zero are zeros */
-    double             *jdot_qd;            /* k: Jdot qd */
-    double             *sizes;              /* k: the accelerations A + V of dynamics/held_directions.h */
-    double              unsettled;          /* V is multiplied by it: 1, or more for stages of an integrator */
-    double              damping;            /* delta */
-    double             *M;                  /* nv x nv, symmetric */
+    double             *J;         /* k x nv; rows that count as zero are zeros */
+    double             *jdot_qd;   /* k: Jdot qd */
+    double             *sizes;     /* k: the accelerations A + V of dynamics/held_directions.h */
+    double              unsettled; /* factor of V (held_directions.h): 1, or more for stages of an integrator */
+    double              damping;   /* contact damping delta of the first comment */
+    double             *M;         /* nv x nv, symmetric */
     double             *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted; set for
                                                mechanisms with loops alone */
     double *levers;                         /* n x 3, m: contact points of rolling frames from their origins */
-    double *frame_J, *frame_J_dot;          /* 6 x nv, of one frame: scratch */
-    double *frame_turn, *frame_rates;       /* 4 and 9, of one rolling frame: scratch */
+    double *frame_J, *frame_J_dot;          /* 6 x nv each, Jacobian of one frame and its rate: scratch */
+    double *frame_turn, *frame_rates;       /* 4 and 9, orientation and rates of one rolling frame: scratch */
     bool    decoupled;                      /* false: no coordinate is driven */
     double *driven;                         /* nv: 1 for coordinates with given acceleration, else 0 */
     /* The factors of M and of the constraint, after dyn_contact_factor. `singular` is among them. */
@@ -109,7 +109,7 @@ void dyn_contact_find(const dyn_contact_block *b, const dyn_contact_states *stat
                       const double *x, double scale, bool checks);
 
 /* Finds Lambda (k x k) and Jbar (nv x k; NULL: not wanted) in all lanes, and a bound on the condition number of J M^-1
- * J^T + delta (1), which is infinite in lanes without Lambda. The factors do not serve afterwards. */
+ * J^T + delta (1), which is infinite in lanes without Lambda. The factors of dyn_contact_factor are overwritten. */
 void dyn_contact_find_inertia(const dyn_contact_block *b, const dyn_contact_states *states, double *inertia,
                               double *inverse, double *bound);
 

@@ -56,7 +56,7 @@ const dyn_loop *dyn_ground_loop_to_world(const dyn_mechanism *mechanism, int bas
 
 /* --- reaction ----------------------------------------------------------------------------------------------------- */
 
-/* out += factor a x b */
+/* Adds factor * a x b to `out`. */
 static void add_cross(double out[3], double factor, const double a[3], const double b[3])
 {
     out[0] += factor * (a[1] * b[2] - a[2] * b[1]);
@@ -64,7 +64,7 @@ static void add_cross(double out[3], double factor, const double a[3], const dou
     out[2] += factor * (a[0] * b[1] - a[1] * b[0]);
 }
 
-/* out = wrench with its moment taken about another point; `arm` leads from that point to the old one. */
+/* Writes the wrench with its moment taken about another point; `arm` leads from that point to the old one. */
 static void shift(const double wrench[6], const double arm[3], double out[6])
 {
     memcpy(out, wrench, 6 * sizeof *out);

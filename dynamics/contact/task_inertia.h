@@ -20,12 +20,12 @@ typedef struct dyn_task {
     size_t  nv, k;
     double  damping;
     bool    redundant; /* dependent or immobile directions are allowed */
-    double *M;         /* nv x nv, lower triangle of M; replaced by its factor L */
-    double *X;         /* nv x k: J^T; replaced by Jbar */
-    double *U, *work;  /* scratch */
-    double *S;         /* k: singular values, decreasing */
-    double *Vt;        /* k x k: V^T */
-    double *Lambda;    /* k x k */
+    double *M;         /* nv x nv, lower triangle of the mass matrix; replaced by its factor L */
+    double *X;         /* nv x k: J^T; replaced by Jbar of the first comment */
+    double *U, *work;  /* scratch: singular vectors; memory of LAPACK */
+    double *S;         /* k: singular values of L^-1 J^T, decreasing */
+    double *Vt;        /* k x k: V^T, the right singular vectors */
+    double *Lambda;    /* k x k: task-space inertia */
     /* With a redundant task: from G = J M^-1 J^T + damping^2 = L D L^T without dependent directions: L^T above the
      * diagonal, D on it; rows of dependent directions are zero. */
     double *LD;    /* k x k */

@@ -66,7 +66,8 @@ static bool merge_half_spaces(dyn_least_norm *s)
 
 /* --- conditions of optimality ------------------------------------------------------------------------------------- */
 
-/* Adds the curvature v p p^T / |T x| of a cone to the matrix with `order` rows; p = u_0 T_1 - u_1 T_0. */
+/* Adds the curvature v p p^T / |T x| of an active cone to s->kkt, a matrix with `order` rows; v is the cone's
+ * multiplier, p = u_0 T_1 - u_1 T_0. */
 static void add_curvature(const dyn_least_norm *s, const dyn_active_limit *active, double size, size_t order)
 {
     const dyn_limit_cone *cone = &s->cone[active->limit - s->n_rows];
@@ -79,8 +80,8 @@ static void add_curvature(const dyn_least_norm *s, const dyn_active_limit *activ
                 active->multiplier / active->length * p[i] * p[j] / size;
 }
 
-/* Appends a unit gradient as row and column `index` of the matrix; the right side is such that the gradient's value at
- * x becomes `right`. */
+/* Appends a unit gradient as row and column `index` of s->kkt, a matrix with `order` rows; the right side is such that
+ * the gradient's value at x becomes `right`. */
 static void append_condition(const dyn_least_norm *s, size_t index, size_t order, const double *gradient, double right)
 {
     for (size_t e = 0; e < s->k; e++)
@@ -102,8 +103,8 @@ static size_t count_equations(const dyn_least_norm *s)
     return n;
 }
 
-/* Sets the right side in the rows of x: -(x - E^T mu - sum y_i g_i), with the mu for which it is smallest. The rows
- * from k on belong to E (rows with an effect), then to the g_i. */
+/* Sets the first k rows of s->kkt_right: -(x - E^T mu - sum y_i g_i), with the mu for which this vector is smallest.
+ * The rows from k on belong to E (rows with an effect), then to the g_i. */
 static void set_stress(const dyn_least_norm *s, size_t order)
 {
     const size_t k = s->k, equations = order - k - s->n_active;
@@ -155,7 +156,7 @@ static double newton_step(dyn_least_norm *s)
         return INFINITY;
     for (size_t e = 0; e < k; e++)
         s->x[e] += s->kkt_right[e];
-    for (size_t i = 0; i < s->n_active; i++) /* the matrix contains the gradients with the opposite sign */
+    for (size_t i = 0; i < s->n_active; i++) /* s->kkt contains the gradients with the opposite sign */
         s->active[i].multiplier -= s->kkt_right[order - s->n_active + i];
     return sqrt(sum_of_products(s->kkt_right, s->kkt_right, k));
 }

@@ -27,7 +27,8 @@ dyn_held_rates dyn_held_rates_lay_out(const dyn_held_block *b, dyn_least_norm *l
 
 /* --- multipliers -------------------------------------------------------------------------------------------------- */
 
-/* Sets nu (held_rates.h) in `effort` of one lane. Returns false if the active limits depend on each other. */
+/* Writes nu = L^T mu (held_rates.h) of one lane to r->effort. Returns false if the active limits depend on each other.
+ */
 static bool set_duals(const dyn_held_rates *r, size_t lane)
 {
     const dyn_held_block *b = r->block;
@@ -136,7 +137,7 @@ static void set_jerks(const dyn_held_rates *r, const dyn_held_frame *frame, doub
     }
 }
 
-/* Sets `direction` (A'^T mu) of one held frame, from row `first` on. */
+/* Sets the rows of one held frame in r->direction (A'^T mu of held_rates.h), from row `first` on. */
 static void set_direction(const dyn_held_rates *r, const dyn_held_frame *frame, size_t first)
 {
     const dyn_held_block *b  = r->block;
@@ -188,7 +189,7 @@ size_t dyn_held_rates_find_moving(const dyn_held_rates *r, size_t lane)
 
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
 
-/* Replaces h in `effort` of one lane by L^-1 h. */
+/* Replaces h, the derivative of the efforts in r->effort of one lane, by L^-1 h. */
 static void substitute_efforts(const dyn_held_rates *r, size_t lane)
 {
     const size_t  W = r->block->W, n = r->block->choice->n_passive;
@@ -201,7 +202,7 @@ static void substitute_efforts(const dyn_held_rates *r, size_t lane)
     }
 }
 
-/* Solves for the derivative of x in one lane without limits. */
+/* Finds l', the derivative of the efforts along the held directions, in one lane without limits. */
 static void solve_free(const dyn_held_rates *r, size_t lane, double *l)
 {
     const dyn_held_choice *c = r->block->choice;
@@ -249,7 +250,7 @@ void dyn_held_rates_solve(const dyn_held_rates *r, double *l)
 
 /* --- columns of derivatives --------------------------------------------------------------------------------------- */
 
-/* Copies h and A'^T mu of one column to `effort` and `direction`. */
+/* Copies h and A'^T mu (held_rates.h) of one column to r->effort and r->direction. */
 static void take_column(const dyn_held_rates *r, const dyn_held_columns *columns, size_t column)
 {
     const dyn_held_choice *c = r->block->choice;

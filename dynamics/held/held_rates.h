@@ -16,14 +16,14 @@
 /* The multipliers mu of one block, and the changes with which derivatives are computed. Arrays are in lanes. */
 typedef struct dyn_held_rates {
     const dyn_held_block *block;
-    dyn_least_norm       *limited;            /* [W] the solutions within limits; NULL: no limits */
-    double               *mu;                 /* nv: mu in the entries of the coordinates U, 0 in the others */
-    double               *jerks;              /* k: J qddd + ...: the second time derivatives of the held velocities */
-    double               *jerks_scale;        /* k */
-    double               *direction;          /* k: A'^T mu */
-    double               *effort;             /* n_passive: h, which the computation overwrites */
-    double               *frame_J_dot, *jerk; /* 6 x nv, 6, of one frame: scratch */
-    bool                  ready[DYN_MAX_LANES]; /* true: dyn_held_rates_begin has succeeded in the lane */
+    dyn_least_norm       *limited;     /* [W] the solutions within limits; NULL: no limits */
+    double               *mu;          /* nv: mu in the entries of the coordinates U, 0 in the others */
+    double               *jerks;       /* k: J qddd + ...: the second time derivatives of the held velocities */
+    double               *jerks_scale; /* k: scales that the jerks are compared with (dyn_held_rates_find_moving) */
+    double *direction; /* k: A'^T mu, derivatives of the velocities along the held directions at the velocities mu */
+    double *effort;    /* n_passive: h, derivatives of the efforts of U; overwritten */
+    double *frame_J_dot, *jerk;   /* 6 x nv, 6, of one frame: scratch */
+    bool    ready[DYN_MAX_LANES]; /* true: dyn_held_rates_begin has succeeded in the lane */
 } dyn_held_rates;
 
 /* dyn_held_rates_entries returns the doubles per state in lanes, dyn_held_rates_lay_out the arrays in them. */
@@ -48,7 +48,7 @@ void dyn_held_rates_solve(const dyn_held_rates *r, double *l);
 
 /* Derivatives of the efforts with respect to n parameters, at constant contact wrenches. */
 typedef struct dyn_held_columns {
-    size_t        n;         /* columns */
+    size_t        n;         /* number of parameters, the columns of the matrices below */
     double       *tau;       /* nv x n: replaced by those with the contact wrenches that follow */
     const double *direction; /* k x n: A'^T mu; NULL: zero, the parameters do not move the held axes */
     double       *wrenches;  /* (frames x 6) x n: receives the derivatives of the contact wrenches; NULL: not wanted */

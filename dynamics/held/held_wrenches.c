@@ -59,7 +59,7 @@ static void move_motion_to_contact(const dyn_held_block *b, const dyn_rolling *r
     dyn_rolling_move(rolling, W, s, b->nv, b->frame_J);
 }
 
-/* Adds |J_av qdd_v| to the scale of a row. */
+/* Adds the sum over v of |J_av qdd_v| to the scale of row a. J: the row. */
 static void add_sizes(const dyn_held_block *b, const double *J, const double *qdd, double *scale)
 {
     for (size_t v = 0; qdd && v < b->nv; v++)
@@ -104,7 +104,7 @@ static void set_frame(const dyn_held_block *b, size_t place, const dyn_contact_s
 
 /* --- least norm --------------------------------------------------------------------------------------------------- */
 
-/* Sets `to` to the sum of the products of n entries. */
+/* Sets `to` (lanes) to the sum of a_i c_i over n entries. */
 static void multiply_lanes(const double *a, const double *c, size_t n, size_t W, double *to)
 {
     memset(to, 0, W * sizeof *to);

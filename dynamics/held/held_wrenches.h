@@ -28,24 +28,25 @@
 /* The choice of wrenches, the same for all states. */
 typedef struct dyn_held_choice {
     const dyn_held_set   *contact;
-    double               *root;      /* [k] 1 / sqrt(w) */
+    double               *root;      /* [k] 1 / sqrt(w), with w the weights of the directions */
     size_t                n_passive; /* coordinates without actuator */
-    size_t               *passive;   /* [n_passive] */
+    size_t               *passive;   /* [n_passive] the coordinates without actuator */
     double               *scale;     /* [n_passive] scales of efforts, N or N m */
     size_t                n_rows, n_cones;
     const dyn_limit_row  *row;  /* [n_rows] limits of x */
-    const dyn_limit_cone *cone; /* [n_cones] */
+    const dyn_limit_cone *cone; /* [n_cones] cones of x */
 } dyn_held_choice;
 
 /* The wrenches of one block of states, in lanes. */
 typedef struct dyn_held_block {
     const dyn_held_choice *choice;
     size_t                 nv, W;
-    double *moves, *moves_scale;     /* k: accelerations along the held directions, J qdd + J' qd; their scales s_a */
-    double *E, *R, *e;               /* n_passive x k; n_passive x n_passive; n_passive */
+    double *moves, *moves_scale; /* k: accelerations along the held directions, J qdd + J' qd; their scales s_a */
+    double *E, *R, *e; /* n_passive x k: orthonormal rows E; n_passive x n_passive: R of A diag(w)^-1/2 = R^T E;
+                          n_passive: e of E x = e */
     double *remains, *remains_scale; /* n_passive: tau_0U - A l in rows that depend on others; their scales s_u */
-    double *x;                       /* k */
-    double *levers;                  /* n x 3, as of dyn_contact_block */
+    double *x;                       /* k: sqrt(w) l, with l the efforts along the held directions */
+    double *levers;                  /* n x 3, m: contact points of rolling frames from the frames' origins */
     double *frame_J, *velocity, *acceleration; /* 6 x nv, 6, 6, of one frame: scratch */
     double *frame_turn, *frame_rate;           /* 4, 3, of one rolling frame: scratch */
 } dyn_held_block;

@@ -29,8 +29,8 @@ typedef struct dyn_limit_cone {
 /* A limit that x meets with equality. Its gradient with respect to x is scaled to a unit vector. */
 typedef struct dyn_active_limit {
     size_t limit;              /* a row, or n_rows + a cone */
-    double u[2];               /* unit vector T x / |T x| of a cone's half space */
-    double length, multiplier; /* `multiplier` is that of the scaled gradient */
+    double u[2];               /* for a cone: unit vector T x / |T x|, which chooses its half space */
+    double length, multiplier; /* length of the unscaled gradient; multiplier of the scaled gradient */
 } dyn_active_limit;
 
 typedef enum dyn_least_norm_status {
@@ -42,21 +42,21 @@ typedef enum dyn_least_norm_status {
 
 typedef struct dyn_least_norm {
     size_t                k, n_equations, n_rows, n_cones;
-    const dyn_limit_row  *row;      /* [n_rows] */
-    const dyn_limit_cone *cone;     /* [n_cones] */
+    const dyn_limit_row  *row;      /* [n_rows] the half spaces */
+    const dyn_limit_cone *cone;     /* [n_cones] the cones */
     double               *equation; /* n_equations x k: orthonormal rows E; a row without effect is zero */
     double               *right;    /* n_equations: e */
     double               *x;        /* k; the caller sets it to E^T e */
     dyn_deadline          deadline;
-    dyn_active_limit     *active; /* [k + 2] */
+    dyn_active_limit     *active; /* [k + 2] limits that x meets with equality */
     size_t                n_active, n_conflicting;
     double *normal, *Q, *R; /* (k + 2) x k each: gradients of the active limits, scaled to unit length; an orthonormal
                                basis of them; the triangular factor that relates the two */
-    double           *direction, *coefficient, *rates; /* k; k + 2; k + 2: scratch */
+    double           *direction, *coefficient, *rates; /* k; k + 2; k + 2: scratch of a step */
     double           *kkt, *kkt_right;                 /* (2 k)^2; 2 k: matrix and right side for cone_newton.h */
     double           *saved_x;                         /* k: x before cone_newton.h changes it */
-    dyn_active_limit *saved;                           /* k + 2: `active`, too */
-    int              *pivot;                           /* 2 k */
+    dyn_active_limit *saved;                           /* k + 2: `active` before cone_newton.h changes it */
+    int              *pivot;                           /* 2 k: pivots of the LU factors of `kkt` */
 } dyn_least_norm;
 
 /* dyn_least_norm_bytes returns the bytes that dyn_least_norm_lay_out divides among the arrays from `equation` on. The

@@ -9,7 +9,8 @@
 #pragma once
 #include "joint_forces.h"
 
-/* w . x for an array x with an entry per velocity coordinate: sd, sdd or sddd. NULL means zeros. */
+/* Returns w . x for an array x with an entry per velocity coordinate, the motor's rate sd, sdd or sddd from qd, qdd or
+ * qddd. NULL means zeros. */
 LANE_INLINE lane drive_sum(const dyn_drive *d, const lane *x)
 {
     lane sum = lane_of(0);
@@ -18,7 +19,7 @@ LANE_INLINE lane drive_sum(const dyn_drive *d, const lane *x)
     return sum;
 }
 
-/* tau += w effort. Entry v of tau is at tau[v * stride]. */
+/* Adds w * effort to tau: the effort of a motor at its joints. Entry v of tau is at tau[v * stride]. */
 LANE_INLINE void drive_put(const dyn_drive *d, lane effort, size_t stride, lane *tau)
 {
     for (size_t j = 0; j < d->n; j++) {
@@ -27,7 +28,7 @@ LANE_INLINE void drive_put(const dyn_drive *d, lane effort, size_t stride, lane 
     }
 }
 
-/* A += x w w^T for a matrix A, nv x nv. */
+/* Adds x w w^T to a matrix A, nv x nv, with the weights w of the motor. */
 LANE_INLINE void drive_put_square(const dyn_drive *d, size_t nv, lane x, lane *A)
 {
     for (size_t i = 0; i < d->n; i++)
@@ -42,7 +43,7 @@ static inline bool drive_has_friction(const dyn_scene *scene)
     return scene->terms & DYN_FRICTION;
 }
 
-/* Adds the efforts of all motors. qd, qdd NULL: zeros. */
+/* Adds the efforts of all motors to tau (nv). qd, qdd NULL: zeros. */
 static inline void drives_add(const dyn_scene *scene, const lane *qd, const lane *qdd, lane *tau)
 {
     for (size_t k = 0; k < scene->model->n_drives; k++) {
@@ -95,7 +96,7 @@ static inline void drives_add_slope_rates(const dyn_model *m, const lane *qd, co
     }
 }
 
-/* M += J w w^T of all motors. */
+/* Adds J w w^T of all motors to the mass matrix M (nv x nv). */
 static inline void drives_add_inertia(const dyn_model *m, lane *M)
 {
     for (size_t k = 0; k < m->n_drives; k++)

@@ -22,20 +22,20 @@ LANE_INLINE bool has_free_forces(const dyn_body *b)
     return dyn_joint_has_quaternion(b->joint.kind) && (b->joint.rotor_inertia != 0 || b->joint.has_spring);
 }
 
-/* The damping d; zero if the scene's terms do not include it. */
+/* Returns the damping d of the joint; zero if the scene's terms do not include it. */
 LANE_INLINE double free_damping(const dyn_body *b, unsigned terms)
 {
     return terms & DYN_SPRINGS ? b->joint.spring.damping : 0;
 }
 
-/* J a + d u, with the acceleration a and the rate u of the joint. */
+/* Returns J a + d u, with the rotor inertia J, the damping d, the acceleration a and the rate u of the joint. */
 LANE_INLINE wrench free_efforts(const dyn_body *b, unsigned terms, twist a, twist u)
 {
     const double J = b->joint.rotor_inertia, d = free_damping(b, terms);
     return (wrench){.f = add(times(J, a.v), times(d, u.v)), .n = add(times(J, a.w), times(d, u.w))};
 }
 
-/* The linear and angular part of qd, or of qdd if that is passed as qd. NULL means zeros. */
+/* Returns the joint's part of qd as [linear; angular], or of qdd if that is passed as qd. NULL means zeros. */
 LANE_INLINE twist free_rates(const dyn_body *b, const lane *qd)
 {
     return (twist){joint_linear(b, qd), joint_angular(b, qd)};
@@ -46,7 +46,7 @@ typedef struct free_motion {
     const lane *q, *qd, *qdd, *qddd; /* q is not NULL */
 } free_motion;
 
-/* f and n. */
+/* Returns the force f and the moment n of rotor, damper and spring (first comment). */
 LANE_INLINE wrench free_forces(const dyn_body *b, unsigned terms, const free_motion *x)
 {
     const twist u = free_rates(b, x->qd);
@@ -57,7 +57,7 @@ LANE_INLINE wrench free_forces(const dyn_body *b, unsigned terms, const free_mot
     return sum;
 }
 
-/* Returns the time derivatives of f and n. */
+/* Returns the time derivatives of the force f and the moment n of free_forces. */
 LANE_INLINE wrench free_force_rates(const dyn_body *b, unsigned terms, const free_motion *x)
 {
     const twist u = free_rates(b, x->qd), a = free_rates(b, x->qdd);
@@ -79,8 +79,8 @@ LANE_INLINE void free_add_efforts(const dyn_body *b, wrench w, lane *tau)
         tau[v] += effort[k];
 }
 
-/* Acceleration that C assigns to the rotor: at the reference rates qd_r and qdd_r, the wrench (f; n) without the damper
- * is J times this. */
+/* Returns the acceleration that the Coriolis matrix C assigns to the rotor: at the reference rates qd_r and qdd_r, the
+ * wrench (f; n) without the damper is J times this. */
 LANE_INLINE twist free_reference(const dyn_body *b, const lane *qd, const lane *qd_r, const lane *qdd_r)
 {
     const vec3  w   = joint_angular(b, qd);

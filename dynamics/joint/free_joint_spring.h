@@ -22,7 +22,7 @@ static const double spring_terms[SPRING_TERMS] = {
     2.466247044200681e-40,  6.2470767418207437e-42, 1.5824030244644914e-43, 4.008273685948936e-45,
     1.0153075855569556e-46};
 
-/* c and dc/dy. */
+/* c(y) of the first comment, and dc/dy. */
 typedef struct spring_curve {
     lane value, slope;
 } spring_curve;
@@ -36,9 +36,9 @@ LANE_INLINE spring_curve spring_curve_at(lane y)
     return c;
 }
 
-/* theta of the unit quaternion (x, w) of a spherical joint. With tan(phi/4) = |x| / (1 + |w|) and the half-angle
- * formula applied once more, atan is its Taylor series on 0 to tan(pi/8); all terms are even in |x|, which therefore
- * needs no root. */
+/* Returns the rotation vector theta of the unit quaternion (x, w) of a spherical joint. With tan(phi/4) = |x| / (1 +
+ * |w|) and the half-angle formula applied once more, atan is its Taylor series on 0 to tan(pi/8); all terms are even in
+ * |x|, which therefore needs no root. */
 LANE_INLINE vec3 joint_rotation_vector(const lane *q)
 {
     enum { TERMS = 22 };
@@ -59,25 +59,25 @@ LANE_INLINE bool has_free_spring(const dyn_body *b, unsigned terms)
     return b->joint.kind == DYN_SPHERICAL && b->joint.spring.stiffness != 0 && (terms & DYN_SPRINGS);
 }
 
-/* k theta */
+/* Returns k theta, the moment of the joint's spring. */
 LANE_INLINE vec3 free_spring(const dyn_body *b, const lane *q)
 {
     return times(b->joint.spring.stiffness, joint_rotation_vector(q + b->joint.q));
 }
 
-/* theta x (theta x v) */
+/* Returns theta x (theta x v). */
 LANE_INLINE vec3 cross_twice(vec3 theta, vec3 v)
 {
     return cross(theta, cross(theta, v));
 }
 
-/* G v */
+/* Returns G v, the rate of theta for the angular velocity v; c: c(theta . theta). */
 LANE_INLINE vec3 spring_turn(vec3 theta, lane c, vec3 v)
 {
     return add_scaled(add(v, times(0.5, cross(theta, v))), cross_twice(theta, v), c);
 }
 
-/* k G w, the time derivative of the spring's moment. */
+/* Returns k G w, the time derivative of the spring's moment at the angular velocity w in qd. */
 LANE_INLINE vec3 free_spring_rate(const dyn_body *b, const lane *q, const lane *qd)
 {
     const vec3 theta = joint_rotation_vector(q + b->joint.q);
@@ -85,8 +85,8 @@ LANE_INLINE vec3 free_spring_rate(const dyn_body *b, const lane *q, const lane *
     return times(b->joint.spring.stiffness, spring_turn(theta, c, joint_angular(b, qd)));
 }
 
-/* The change of G v where theta changes by d, at constant v: [d] v / 2 + 2 c' (theta . d) [theta]^2 v + c ([d][theta] +
- * [theta][d]) v. */
+/* Returns the change of G v where theta changes by d, at constant v: [d] v / 2 + 2 c' (theta . d) [theta]^2 v + c
+ * ([d][theta] + [theta][d]) v. */
 LANE_INLINE vec3 spring_turn_change(vec3 theta, spring_curve c, vec3 d, vec3 v)
 {
     const vec3 mixed = add(cross(d, cross(theta, v)), cross(theta, cross(d, v)));
@@ -113,7 +113,7 @@ static inline void free_add_stiffness(const dyn_body *b, size_t nv, const lane *
     }
 }
 
-/* Adds the time derivative of k G. */
+/* Adds the time derivative of the matrix k G to the block of the joint. */
 static inline void free_add_stiffness_rate(const dyn_body *b, size_t nv, const lane *q, const lane *qd, lane *matrix)
 {
     const size_t       v     = (size_t)b->joint.v;

@@ -10,7 +10,7 @@
 #include "dynamics/math/spatial.h"
 #include "dynamics/math/trig.h"
 
-/* R_pc and p_pc of a joint with a quaternion. */
+/* R_pc and p_pc of a joint with a quaternion: the pose of the body in its parent's frame. */
 typedef struct joint_pose {
     mat3 R;
     vec3 p;
@@ -36,7 +36,7 @@ LANE_INLINE const joint_pose *joint_pose_of(const dyn_body *b, const joint_trans
 typedef struct link_transform {
     const dyn_body   *b;
     joint_transform   J;
-    const joint_pose *pose;  /* only for joints with a quaternion */
+    const joint_pose *pose;  /* R_pc and p_pc; only for joints with a quaternion */
     dyn_joint_kind    joint; /* DYN_FLOATING also stands for spherical joints */
     dyn_turn          turn;
 } link_transform;
@@ -166,7 +166,7 @@ LANE_INLINE int joint_first_axis(const dyn_body *b)
     return b->joint.kind == DYN_FLOATING ? 0 : 3;
 }
 
-/* R of the unit quaternion (x, y, z, w). */
+/* Returns the rotation matrix of the unit quaternion q = (x, y, z, w). */
 LANE_INLINE mat3 quaternion_rotation(const lane *q)
 {
     lane x = q[0], y = q[1], z = q[2], w = q[3];
@@ -244,7 +244,7 @@ static inline void set_joint_transforms(const dyn_model *m, const lane *q, joint
 
 /* --- vectors between a body's axes and its parent's -------------------------------------------------------- */
 
-/* Rz v and Rz^T v with cosine c and sine s */
+/* turn_z returns Rz v, unturn_z Rz^T v, for a rotation about z with cosine c and sine s. */
 LANE_INLINE vec3 turn_z(vec3 v, lane c, lane s)
 {
     return (vec3){sub_mul(c * v.x, s, v.y), add_mul(c * v.y, s, v.x), v.z};
@@ -253,7 +253,7 @@ LANE_INLINE vec3 unturn_z(vec3 v, lane c, lane s)
 {
     return (vec3){add_mul(c * v.x, s, v.y), sub_mul(c * v.y, s, v.x), v.z};
 }
-/* v_p = Rz(gamma) Rx(alpha) v */
+/* Returns v in the parent's axes at joint angle zero: Rz(gamma) Rx(alpha) v. */
 LANE_INLINE vec3 rotate_by_constant(link_transform X, vec3 v)
 {
     if (X.turn == DYN_TURN_NONE) return v;
@@ -263,7 +263,7 @@ LANE_INLINE vec3 rotate_by_constant(link_transform X, vec3 v)
     if (X.turn == DYN_TURN_X) return v;
     return (vec3){sub_mul(X.b->pose.cg * v.x, X.b->pose.sg, v.y), add_mul(X.b->pose.cg * v.y, X.b->pose.sg, v.x), v.z};
 }
-/* v_c = (Rz(gamma) Rx(alpha))^T v */
+/* Returns (Rz(gamma) Rx(alpha))^T v, the inverse of rotate_by_constant. */
 LANE_INLINE vec3 unrotate_by_constant(link_transform X, vec3 v)
 {
     if (X.turn == DYN_TURN_ZX)
@@ -273,7 +273,7 @@ LANE_INLINE vec3 unrotate_by_constant(link_transform X, vec3 v)
     if (X.turn == DYN_TURN_X_MINUS) return (vec3){v.x, -v.z, v.y};
     return (vec3){v.x, add_mul(X.b->pose.ca * v.y, X.b->pose.sa, v.z), sub_mul(X.b->pose.ca * v.z, X.b->pose.sa, v.y)};
 }
-/* v_p = R_pc v_c */
+/* Rotates a vector from the body's axes to the parent's: R_pc v. */
 LANE_INLINE vec3 to_parent(link_transform X, vec3 v)
 {
     if (dyn_joint_has_quaternion(X.joint)) return mat3_mul(&X.pose->R, v);
@@ -282,7 +282,7 @@ LANE_INLINE vec3 to_parent(link_transform X, vec3 v)
         return (vec3){sub_mul(X.J.c * v.x, X.J.s, v.y), v.z, neg_sub_mul(X.J.c * v.y, X.J.s, v.x)};
     return rotate_by_constant(X, X.joint == DYN_REVOLUTE ? turn_z(v, X.J.c, X.J.s) : v);
 }
-/* s + R_pc v_c of a revolute joint */
+/* Returns s + R_pc v of a revolute joint: rotates v from the body's axes to the parent's and adds s. */
 LANE_INLINE vec3 to_parent_add(link_transform X, vec3 s, vec3 v)
 {
     const lane x = add_mul(s.x, X.J.c, v.x);
@@ -299,7 +299,7 @@ LANE_INLINE vec3 to_parent_add(link_transform X, vec3 s, vec3 v)
     return (vec3){sub_mul(add_mul(s.x, X.b->pose.cg, turned), X.b->pose.sg, across),
                   add_mul(add_mul(s.y, X.b->pose.cg, across), X.b->pose.sg, turned), z};
 }
-/* v_c = R_pc^T v_p */
+/* Rotates a vector from the parent's axes to the body's: R_pc^T v. */
 LANE_INLINE vec3 to_child(link_transform X, vec3 v)
 {
     if (dyn_joint_has_quaternion(X.joint)) return mat3_mul_transposed(&X.pose->R, v);
@@ -309,14 +309,14 @@ LANE_INLINE vec3 to_child(link_transform X, vec3 v)
     return X.joint == DYN_REVOLUTE ? unturn_z(v, X.J.c, X.J.s) : v;
 }
 
-/* The joint axis in the parent's axes, Rz(gamma) Rx(alpha) e_z. */
+/* Writes the joint axis in the parent's axes, Rz(gamma) Rx(alpha) e_z. */
 LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
 {
     z[0] = b->pose.sg * b->pose.sa;
     z[1] = -b->pose.cg * b->pose.sa;
     z[2] = b->pose.ca;
 }
-/* Position of the body's origin in its parent's frame. */
+/* Returns the position of the body's origin in its parent's frame, m. */
 LANE_INLINE vec3 origin_in_parent(link_transform X)
 {
     if (dyn_joint_has_quaternion(X.joint)) return X.pose->p;

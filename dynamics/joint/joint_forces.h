@@ -21,14 +21,14 @@ LANE_INLINE lane stribeck_excess(const dyn_friction *f, lane sd)
 {
     return stribeck_excess_of(f, sd, sd);
 }
-/* Friction effort for a given sense of motion (friction_sense): viscous sd + magnitude(sd) sense */
+/* Returns the friction effort for a given sense of motion (friction_sense): viscous sd + magnitude(sd) sense. */
 LANE_INLINE lane friction_effort_of(const dyn_friction *f, lane sd, lane sense)
 {
     lane magnitude = coulomb_magnitude(f, sense);
     if (f->stribeck_velocity > 0) magnitude += stribeck_excess_of(f, sd, sense);
     return add_mul(magnitude * sense, f->viscous, sd);
 }
-/* Friction effort at the rate sd: viscous sd + magnitude(sd) sense(sd) */
+/* Returns the friction effort at the rate sd: viscous sd + magnitude(sd) sense(sd). */
 LANE_INLINE lane friction_effort(const dyn_friction *f, lane sd)
 {
     return friction_effort_of(f, sd, f->coulomb_velocity > 0 ? lane_tanh(sd / f->coulomb_velocity) : lane_sign(sd));
@@ -37,7 +37,8 @@ LANE_INLINE lane joint_friction(const dyn_body *b, lane sd)
 {
     return friction_effort(&b->joint.friction, sd);
 }
-/* Spring effort of a joint at x = s - rest: stiffness x + damping sd, and the terms with higher powers of dyn_spring */
+/* Returns the spring effort of a joint at position s and rate sd: stiffness x + damping sd with x = s - rest, and the
+ * terms with higher powers of dyn_spring. */
 LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
 {
     const dyn_spring *k = &b->joint.spring;
@@ -85,7 +86,7 @@ static inline void springs_add_curvatures(const dyn_scene *scene, const lane *q,
     }
 }
 
-/* Friction and spring effort at the joint, as far as the scene's terms include them. */
+/* Returns the friction and spring effort at the joint, as far as the scene's terms include them. */
 LANE_INLINE lane joint_passive(const dyn_body *b, unsigned terms, const lane *q, const lane *qd)
 {
     lane effort = lane_of(0);
@@ -105,8 +106,8 @@ LANE_INLINE friction_sense sense_of(const dyn_friction *f, lane sd)
     lane t = lane_tanh(sd / f->coulomb_velocity), slope = sub_mul(1.0, t, t) / f->coulomb_velocity;
     return (friction_sense){t, slope, -2.0 * t * (slope / f->coulomb_velocity)};
 }
-/* d friction / d sd = viscous + magnitude sense' + magnitude' sense. With the excess x and u = sd / stribeck_velocity,
- * magnitude' = -2 u x / stribeck_velocity. */
+/* Returns d friction / d sd = viscous + magnitude sense' + magnitude' sense. With the excess x and u = sd /
+ * stribeck_velocity, magnitude' = -2 u x / stribeck_velocity. */
 LANE_INLINE lane friction_slope(const dyn_friction *f, lane sd)
 {
     if (!(f->coulomb_velocity > 0) && !(f->stribeck_velocity > 0)) return lane_of(f->viscous);
@@ -139,7 +140,8 @@ LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
 {
     return friction_slope_rate(&b->joint.friction, sd, sdd);
 }
-/* Time derivative of the friction and spring effort at the joint, as far as the scene's terms include them. */
+/* Returns the time derivative of the friction and spring effort at the joint, as far as the scene's terms include them.
+ */
 LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *q, const lane *qd, const lane *qdd)
 {
     lane sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), rate = lane_of(0);

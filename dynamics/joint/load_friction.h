@@ -76,17 +76,17 @@ static inline void load_friction_set(const dyn_model *m, const lane *qd, load_fr
     load_friction_set_sides(m, qd, NULL, of);
 }
 
-/* a, the load factor d tau / d T */
+/* Returns the load factor a = d tau / d T = 1 + g sign(T). */
 LANE_INLINE lane load_factor(const load_friction *f, lane T)
 {
     return add_mul(1.0, f->factor, lane_sign(T));
 }
-/* tau from T. */
+/* Returns the effort tau = T + f + g |T| from the effort T without friction. */
 LANE_INLINE lane load_effort(const load_friction *f, lane T)
 {
     return add_mul(T + f->value, f->factor, lane_abs(T));
 }
-/* T from tau. */
+/* Returns the effort T without friction from tau. */
 LANE_INLINE lane load_transmitted(const load_friction *f, lane tau)
 {
     const lane net = tau - f->value;

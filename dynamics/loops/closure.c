@@ -6,8 +6,8 @@
 
 /* --- memory ------------------------------------------------------------------------------------------------------ */
 
-/* In one Newton step a prismatic joint moves by at most the model's length, any other coordinate by at most 1 (rad or
- * m). */
+/* Sets c->step_limit. In one Newton step a prismatic joint moves by at most the model's length, any other coordinate by
+ * at most 1 (rad or m). */
 static void set_units(dyn_closure_solver *c)
 {
     const dyn_model *m = c->equations.mechanism.tree;
@@ -67,7 +67,7 @@ static bool take_factors(dyn_memory memory, dyn_closure_solver *c)
     return room;
 }
 
-/* Takes the arrays of one state. */
+/* Takes the arrays that hold one component of one state. */
 static bool take_one_state(dyn_memory memory, dyn_closure_solver *c)
 {
     const size_t m = c->layout.most_m, n = c->layout.most_n;
@@ -99,7 +99,8 @@ static void get(const dyn_closure_solver *c, const double *lanes, size_t n, size
         to[i] = lanes[i * c->W + lane];
 }
 
-/* The number of columns of pair k, and the start of its Jacobian; the start of row r of the loop error's Jacobian. */
+/* Return the number of columns of pair k, and the start of its Jacobian; the third function returns the start of row r
+ * of the loop error's Jacobian. */
 static size_t count_pair_columns(const dyn_closure_solver *c, size_t k)
 {
     return c->layout.columns[k].n;
@@ -113,7 +114,8 @@ static size_t row_place(const dyn_closure_solver *c, size_t r)
     return c->layout.row[r].first * c->W;
 }
 
-/* Adds factor n^T M to one lane of a row of pair k; M is the angular part of the pair's Jacobian `raw`. */
+/* Adds n^T M to one lane of a row of pair k; M is the angular part of the pair's Jacobian
+ * `raw`. */
 static void add_turn(const dyn_closure_solver *c, size_t lane, size_t k, const double n[3], const double *raw,
                      double *row)
 {
@@ -287,7 +289,7 @@ void dyn_closure_evaluate(dyn_closure_solver *c, const dyn_scene *scene)
     c->evaluated = true;
 }
 
-/* Writes the residual of pair k and returns its number of rows. */
+/* Writes the residual of pair k of one lane to `rows`, and returns its number of rows. */
 static size_t pair_error(const dyn_closure_solver *c, size_t k, size_t lane, double *rows)
 {
     double y[3], R[9] = {0}, goal[12];

@@ -22,38 +22,39 @@ typedef struct dyn_closure_solver {
     const dyn_loops      *loops;
     const dyn_kernels    *tree;
     void                 *workspace;    /* workspace of the tree's kernels */
-    size_t                W, nv;        /* lanes; velocities of the tree */
+    size_t                W, nv;        /* lanes; velocity coordinates of the tree */
     size_t                live;         /* lanes that are computed; the others repeat lane live - 1 */
     size_t                most_columns; /* columns of the widest matrix for dyn_closure_apply and dyn_closure_times */
     dyn_deadline          deadline;     /* checked between steps */
     dyn_closure_layout    layout;
     /* The following arrays are in lanes; each comment begins with their numbers per state. */
     double *goal;      /* 12: goal pose of the platform frame, origin (3) and rotation in the world (9, row-major) */
-    double *remaining; /* rows: loop error that is left open; zero except along the path of a guess */
-    double *q;         /* tree nq: the present position */
+    double *remaining; /* rows: loop error that stays open at the present point of a path; zero except along the path of
+                          a guess */
+    double *q;         /* tree nq: present position of the tree */
     double *pair_position,
-        *pair_rotation;         /* n_pairs x 3, n_pairs x 9: pose of frame b of each pair relative to frame a */
-    double *pair_jacobian;      /* layout.pair_entries: the Jacobian of these poses */
-    double *J;                  /* layout.entries: the Jacobian of the loop error */
-    double *pair_work;          /* layout.pair_entries: scratch */
-    double *pair_rate_work;     /* layout.pair_entries: work for second rates of universal joints */
-    double *accepted_q, *step;  /* tree nq: the last accepted position; nv: the step from it */
-    double *error;              /* rows: the loop error, less `remaining` */
-    double *error_norm;         /* 1: Euclidean norm of the loop error */
-    double *correction;         /* nv: Newton steps of all lanes; only lanes that need a step take theirs */
-    double *gathered, *product; /* scratch of matrices with most_columns columns */
+        *pair_rotation;        /* n_pairs x 3, n_pairs x 9: pose of frame b of each pair relative to frame a */
+    double *pair_jacobian;     /* layout.pair_entries: Jacobians of these poses with respect to the tree's velocities */
+    double *J;                 /* layout.entries: the Jacobian of the loop error */
+    double *pair_work;         /* layout.pair_entries: scratch */
+    double *pair_rate_work;    /* layout.pair_entries: J' of all pairs, for second rates of universal joints */
+    double *accepted_q, *step; /* tree nq: the last accepted position; nv: the step from it */
+    double *error;             /* rows: the loop error, less `remaining` */
+    double *error_norm;        /* 1: Euclidean norm of the loop error */
+    double *correction;        /* nv: Newton steps of all lanes; only lanes that need a step take theirs */
+    double *gathered, *product; /* scratch: rows of a matrix with most_columns columns, and a product with it */
     double *work;               /* scratch of the kernels */
     /* Results of dyn_closure_factor, component after component: pseudoinverses of J_u, lengths of its columns, and for
      * each component the least pivot and the norm. */
     double *inverse, *scale, *pivot, *norm;
-    double *next_inverse, *next_scale;           /* new results, until lanes take them over */
-    double *reference_inverse, *reference_scale; /* at the model's reference */
+    double *next_inverse, *next_scale;           /* new `inverse` and `scale`, until lanes take them over */
+    double *reference_inverse, *reference_scale; /* `inverse` and `scale` at reference_q */
     double *reference_q;                         /* tree nq, one state: the position of reference_inverse */
     double *guess_error;                         /* rows: loop error of the guess from which a path starts */
     /* Arrays for one component of one state; matrices are column-major as in LAPACK. */
     double *A, *B, *dense_work, *column_norm;
     int    *pivots;
-    double *step_limit;                                    /* [unknowns] */
+    double *step_limit;                                    /* [unknowns] greatest entry of a Newton step: rad, or m */
     bool    evaluated;                                     /* true: poses and J are those of c->q */
     bool    has_reference, reference_factored;             /* true: reference_inverse and reference_scale are those at
                                                               reference_q; J_u has full rank there */
@@ -98,7 +99,7 @@ bool dyn_closure_is_closed(const dyn_closure_solver *c, size_t lane);
  * Rounding errors of the closed loops do not allow a sharper test. */
 #define DYN_CLOSURE_SINGULAR 1e-6
 
-/* Returns the numbers of c->dense_work for components of at most m rows and n unknowns. */
+/* Returns the number of doubles of c->dense_work for components of at most m rows and n unknowns. */
 size_t dyn_closure_dense_work(size_t m, size_t n);
 
 /* --- closure_solution.c ------------------------------------------------------------------------------------------ */
@@ -131,9 +132,9 @@ void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, dyn_closure_cha
 void dyn_closure_apply(const dyn_closure_solver *c, size_t columns, const double *b, int add, double *x);
 void dyn_closure_apply_transposed(const dyn_closure_solver *c, const double *x, int add, double *to);
 
-/* to = J x for a Jacobian J of c->layout, or a rate of it; x is nv x columns. add > 0: to += J x, add < 0: to -= J x.
- * dyn_closure_times_transposed adds J^T x to `to` (nv) for one column x, or subtracts it if add < 0.
- * dyn_closure_pair_motions writes the rates of all poses (6 n_pairs) at tree velocities qd. */
+/* dyn_closure_times computes to = J x for a Jacobian J of c->layout, or a rate of it; x is nv x columns. add > 0: to +=
+ * J x, add < 0: to -= J x. dyn_closure_times_transposed adds J^T x to `to` (nv) for one column x, or subtracts it if
+ * add < 0. dyn_closure_pair_motions writes the rates of all poses (6 n_pairs) at tree velocities qd. */
 void dyn_closure_times(const dyn_closure_solver *c, const double *J, size_t columns, const double *x, int add,
                        double *to);
 void dyn_closure_times_transposed(const dyn_closure_solver *c, const double *J, const double *x, int add, double *to);

@@ -17,8 +17,8 @@ typedef struct laying {
     size_t *link;     /* [n_pairs + unknowns] another node of the same component; at the end the one of least index */
     int    *unknown;  /* [nv] by tree velocity: index among the unknowns, -1: known */
     bool   *moves;    /* [nv] scratch */
-    size_t *actuated; /* [nv], and */
-    int    *actuated_velocity; /* [nv]: scratch, indices of the actuated velocities of one component */
+    size_t *actuated; /* [nv] scratch, with the next array: actuated velocities of one component */
+    int    *actuated_velocity; /* [nv] indices of these velocities in the tree */
 } laying;
 
 /* --- columns ----------------------------------------------------------------------------------------------------- */
@@ -175,11 +175,11 @@ static bool set_entries(const laying *l, const dyn_closure_component *c, const s
     return true;
 }
 
-/* The indices of a component under construction. */
+/* The rows, unknowns and velocities of a component under construction. */
 typedef struct listing {
-    size_t *row, *pair; /* [m] rows, and the pair of each */
-    size_t *unknown;    /* [n] */
-    int    *velocity;   /* [n] tree velocities of the unknowns */
+    size_t *row, *pair; /* [m] each: indices of the rows, and the pair of each row */
+    size_t *unknown;    /* [n] indices among the unknowns */
+    int    *velocity;   /* [n] indices of the unknowns among the velocities of the tree */
     size_t  n_actuated; /* number of those in laying.actuated */
 } listing;
 

@@ -26,17 +26,18 @@ typedef struct dyn_closure_component {
     const size_t     *unknown; /* [n] indices among the unknowns, rising */
     const size_t
         *actuated; /* [n_actuated] indices of the mechanism's velocities that move the rows besides the unknowns */
-    dyn_closure_block known;          /* the entries of these velocities: m rows, n_actuated columns */
-    size_t            inverse, scale; /* where its results begin: sums of n m and of n of the components before */
+    dyn_closure_block known; /* the entries of these velocities: m rows, n_actuated columns */
+    size_t inverse, scale; /* index of the component's first entry in dyn_closure_solver.inverse and .scale: sums of n m
+                              and of n over the components before */
 } dyn_closure_component;
 
 typedef struct dyn_closure_layout {
-    const dyn_pair_columns *columns;        /* [n_pairs] */
+    const dyn_pair_columns *columns;        /* [n_pairs] columns of each pair's Jacobian */
     const size_t           *first;          /* [n_pairs + 1] index of the first row of each pair; the number of rows */
     const int              *velocity;       /* tree velocity of each column; those of a pair begin at its `first` */
-    const dyn_closure_row  *row;            /* [rows] */
+    const dyn_closure_row  *row;            /* [rows] entries of each row of the loop error's Jacobian */
     size_t pair_entries, entries;           /* numbers of entries of the Jacobians of all pairs, and of the rows */
-    const dyn_closure_component *component; /* [n] */
+    const dyn_closure_component *component; /* [n] components */
     size_t                       n, inverse_entries, most_m, most_n, most_actuated, most_columns;
 } dyn_closure_layout;
 

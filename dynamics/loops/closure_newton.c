@@ -15,7 +15,7 @@ enum { MOST_STEPS = 200 };
 typedef struct search {
     double part;     /* fraction of the Newton step that is tried */
     double size;     /* largest entry of the Newton step, in units of step_limit */
-    double distance; /* sum of the steps since the pseudoinverse was computed */
+    double distance; /* sum of the steps, in units of step_limit, since the pseudoinverse was computed */
     bool   started, running;
     bool   steps, refactors; /* the lane takes its next step; it needs a new pseudoinverse */
 } search;
@@ -26,7 +26,7 @@ static void copy_lane(const dyn_closure_solver *c, const double *from, size_t la
         to[i * c->W + lane] = from[i * c->W + lane];
 }
 
-/* q = accepted_q + part step, along the coordinates (quaternions by the exponential map). */
+/* Sets q of a lane to accepted_q + part * step, along the coordinates (quaternions by the exponential map). */
 static void move_lane(dyn_closure_solver *c, size_t lane, double part)
 {
     const dyn_model *m = c->equations.mechanism.tree;

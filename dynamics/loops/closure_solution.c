@@ -96,7 +96,7 @@ static size_t greater(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* dgelsy needs max(min(m, n) + 3 n + 1, 2 min(m, n) + nrhs) doubles, with nrhs = m. */
+/* LAPACK's dgelsy needs max(min(m, n) + 3 n + 1, 2 min(m, n) + nrhs) doubles of work, with nrhs = m right sides. */
 size_t dyn_closure_dense_work(size_t m, size_t n)
 {
     return 4 * n + 3 * m + 8;

@@ -17,7 +17,7 @@ enum { MAX_CORRECTIONS = 8 };
 
 /* The progress of one lane along its path. */
 typedef struct lane_progress {
-    double s, step;     /* the last accepted point; the trial step from it */
+    double s, step;     /* fraction of the path at the last accepted point; length of the trial step from it */
     double last_step;   /* the accepted step that ended at s */
     double next;        /* length of the step after the present one, as planned */
     double first, last; /* sizes of the first and the latest correction of the present step */

@@ -11,7 +11,7 @@
  * and J_a's column. */
 #define ROUNDING 1e-13
 
-/* Copies the entries of a block of J to a matrix, m x n. */
+/* Copies the entries of the component's block b of J to a dense matrix `to`, m x n. */
 static void get_block(const dyn_loop_workspace *c, const dyn_closure_block *b, double *to)
 {
     const size_t W = c->W;
@@ -22,7 +22,7 @@ static void get_block(const dyn_loop_workspace *c, const dyn_closure_block *b, d
             memcpy(to + e * W, c->J + (size_t)b->entry[e] * W, W * sizeof *to);
 }
 
-/* The largest absolute values of n entries that are `step` apart, in lanes. */
+/* Writes, for each lane, the largest absolute value of n entries of x that are `step` apart. */
 static void find_greatest(const dyn_loop_workspace *c, const double *x, size_t n, size_t step, double *most)
 {
     for (size_t lane = 0; lane < c->W; lane++)
@@ -137,7 +137,7 @@ static bool is_independent(dyn_loop_workspace *c, size_t lane)
     return true;
 }
 
-/* The status of a lane before its pseudoinverse is known. */
+/* Returns the status of a lane from the result of the path, before the pseudoinverse is known. */
 static dyn_loop_status classify_lane(const dyn_loop_workspace *c, size_t lane)
 {
     const dyn_closure_solver *loops = &c->closure;

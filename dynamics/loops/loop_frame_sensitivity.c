@@ -12,7 +12,8 @@
 #include "loop_workspace.h"
 #include <string.h>
 
-/* Derivatives of one frame in the tree: 6 x nvt, the last one 6 x nvt x nvt. */
+/* Derivatives of the motion of one frame of the tree with respect to the tree's coordinates and rates: 6 x nvt each,
+ * that of the Jacobian 6 x nvt x nvt. */
 typedef struct tree_frame {
     double *J, *v_q, *a_q, *a_qd;
     double *turned, *column; /* scratch: 6 x nvt */
@@ -54,7 +55,7 @@ static void evaluate_tree(const dyn_loop_workspace *c, const dyn_scene *scene, c
     c->tree->frame_sensitivity(scene, c->workspace, &inner, 1);
 }
 
-/* to = X Y, or with add = 1 to += X Y, for X of 6 x nvt and Y of nvt x nv */
+/* Sets to = X Y, or with add = 1 adds it, for X of 6 x nvt and Y of nvt x nv. */
 static void multiply(const dyn_loop_workspace *c, const double *X, const double *Y, int add, double *to)
 {
     dyn_matrix_mul(&c->lanes, 6, c->nvt, c->nv, X, Y, add, to);

@@ -15,7 +15,7 @@ void dyn_loop_mirror(size_t W, size_t n, double *M)
             memcpy(M + (i * n + j) * W, M + (j * n + i) * W, W * sizeof *M);
 }
 
-/* to = G^T X G for a symmetric matrix X of the tree, with qd_tree = G qd */
+/* Sets to = G^T X G for a symmetric matrix X of the tree (nvt x nvt), with qd_tree = G qd. */
 static void project_symmetric(dyn_loop_workspace *c, const double *X, double *to)
 {
     dyn_matrix_mul(&c->lanes, c->nvt, c->nvt, c->nv, X, c->G, 0, c->wide[0]);
@@ -31,7 +31,7 @@ static void find_mass_matrix(dyn_loop_workspace *c, const dyn_scene *scene, doub
     project_symmetric(c, c->square[0], M);
 }
 
-/* The index of the body that the actuated coordinate v moves. */
+/* Returns the index of the body that the actuated coordinate v moves, as a number for `singular`. */
 static double body_of(const dyn_loop_workspace *c, size_t v)
 {
     const dyn_model *m = c->mechanism.tree;
@@ -186,7 +186,7 @@ void dyn_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t 
     if (io->friction) add_load_at_rest(c, scene, io);
 }
 
-/* to = X G, with X rows x nvt and qd_tree = G qd. */
+/* Sets to = X G, with X rows x nvt and qd_tree = G qd. */
 static void times_G(const dyn_loop_workspace *c, size_t rows, const double *X, double *to)
 {
     dyn_matrix_mul(&c->lanes, rows, c->nvt, c->nv, X, c->G, 0, to);
@@ -307,7 +307,7 @@ dyn_scene dyn_loop_tree_motion(dyn_loop_workspace *c, const dyn_scene *scene, co
     return pushed;
 }
 
-/* tau = G^T tau_tree, tau' = G'^T tau_tree + G^T tau_tree', with qd_tree = G qd */
+/* Computes tau = G^T tau_tree and its rate tau' = G'^T tau_tree + G^T tau_tree', with qd_tree = G qd. */
 void dyn_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks)
 {
     (void)blocks; /* always 1 */
@@ -397,8 +397,8 @@ static void add_load_to_rows(dyn_loop_workspace *c, const dyn_scene *scene, cons
     dyn_loop_load_rows(c, scene, io->qd, 10 * c->mechanism.tree->n_rows, io->regressor);
 }
 
-/* tau = G^T Y_tree p, with Y_tree the regressor of the tree and p its inertial parameters. G, of qd_tree = G qd, does
- * not depend on p. */
+/* Computes the regressor G^T Y_tree: tau = G^T Y_tree p, with Y_tree the regressor of the tree and p its inertial
+ * parameters. G, of qd_tree = G qd, does not depend on p. */
 void dyn_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks)
 {
     (void)blocks; /* always 1 */

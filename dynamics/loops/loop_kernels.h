@@ -181,15 +181,15 @@ dyn_scene dyn_loop_tree_motion(dyn_loop_workspace *c, const dyn_scene *scene, co
 /* Results of the tree's inverse dynamics, on which the wrenches of the loops act, and their derivatives with respect to
  * q, qd and qdd of the model. All arrays are lanes of one block. */
 typedef struct dyn_loop_results {
-    size_t rows; /* numbers of results for one state */
+    size_t rows; /* number of results of one state */
     /* Writes the derivatives of the results with respect to q, qd and qdd of the tree, rows x tree nv each. */
     void (*differentiate)(void *arg, const dyn_scene *scene, const dyn_torque_derivative *motion, double *const D[3]);
     /* Evaluates the results at zero velocity and acceleration under the external wrenches of `rest`, in the scene
      * `scene`. */
     void (*find)(void *arg, const dyn_scene *scene, const dyn_torque_derivative *rest, double *results);
     void   *arg;
-    double *room[4]; /* scratch: three times rows x tree nv, then rows */
-    double *to[3];   /* rows x nv; NULL: not wanted */
+    double *room[4]; /* scratch in lanes: three arrays of rows x tree nv, then one of rows */
+    double *to[3];   /* rows x nv each: derivatives of the results with respect to q, qd and qdd; NULL: not wanted */
 } dyn_loop_results;
 
 /* Computes the derivatives of tau, io->dtau_dq to io->dtau_dqdd, and those of the results. */

@@ -35,7 +35,7 @@ void dyn_loop_friction_map(const dyn_scene *scene, void *ws, const dyn_friction_
     c->tree->friction_map(&joints, c->workspace, io, blocks);
 }
 
-/* Sets the friction without load and its slope at qd. */
+/* Sets c->load.own, the friction of the joints without load, and its slope at qd. */
 static void find_own(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd)
 {
     memset(c->load.T, 0, c->nv * c->W * sizeof *c->load.T);
@@ -54,7 +54,7 @@ static void find_load(dyn_loop_workspace *c, const dyn_scene *scene, const doubl
     dyn_loop_friction_map(scene, c, &io, 1);
 }
 
-/* Returns the entry of a slope for joint v; the matrices of slopes are diagonal. */
+/* Returns the diagonal entry of joint v in a matrix of slopes. */
 static double slope_of(const dyn_loop_workspace *c, const double *slope, size_t v, size_t lane)
 {
     return slope[v * (c->nv + 1) * c->W + lane];

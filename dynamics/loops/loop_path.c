@@ -21,7 +21,7 @@ static double sine(double angle)
     return s;
 }
 
-/* Interpolates unit quaternions, entries W apart, along the shorter arc. */
+/* Sets r to the unit quaternion at the fraction s of the shorter arc between two; entries are W apart. */
 static void slerp(const double *from, const double *to, size_t W, double s, double *r)
 {
     double cosine = 0, norm = 0;

@@ -53,8 +53,8 @@ static void put(const dyn_loop_workspace *c, const double *from, size_t n, size_
         lanes[i * c->W + lane] = from[i];
 }
 
-/* Sets the goal to the frame's pose at the fraction s of its path: the origin is on a straight line, the rotation is R
- * = R(s vector) R_start. At s = 1 the goal equals the end of the path exactly. */
+/* Sets closure->goal to the frame's pose at the fraction s of its path: the origin is on a straight line, the rotation
+ * is R = R(s vector) R_start. At s = 1 the goal equals the end of the path exactly. */
 static void set_line_point(const void *arg, dyn_closure_solver *closure, size_t lane, double s)
 {
     const dyn_loop_workspace *c = arg;

@@ -38,8 +38,8 @@ void dyn_loop_put_column(const dyn_loop_workspace *c, size_t rows, size_t n, con
 
 /* Derivatives of the tree's coordinates and rates along one actuated coordinate k; nvt each, in lanes. */
 typedef struct direction {
-    double *dq, *dqd;             /* column k of G; d qd_tree / d q_k */
-    double *dqdd_dq, *dqdd_dqd;   /* d qdd_tree / d q_k, d qdd_tree / d qd_k */
+    double *dq, *dqd;             /* column k of G; derivative of qd_tree with respect to q_k */
+    double *dqdd_dq, *dqdd_dqd;   /* derivatives of qdd_tree with respect to q_k and qd_k */
     double *twist;                /* J_k^T lambda: change of the constraint efforts with the geometry */
     double *plus, *minus, *extra; /* scratch */
     double *J_k, *other;          /* as J: derivative of the constraint Jacobian along coordinate k; scratch */
@@ -59,7 +59,7 @@ static void find_scale(const dyn_loop_workspace *c, const double *v, const doubl
     }
 }
 
-/* brackets = [a, b], the Lie bracket of two tree velocities, joint by joint. */
+/* Sets brackets = [a, b], the Lie bracket of two velocities of the tree, joint by joint. */
 static void find_brackets(const dyn_loop_workspace *c, const double *a, const double *b, double *brackets)
 {
     const dyn_model *m = c->mechanism.tree;
@@ -143,13 +143,13 @@ void dyn_loop_find_directions(dyn_loop_workspace *c, const dyn_scene *scene)
 
 /* --- inverse dynamics -------------------------------------------------------------------------------------------- */
 
-/* to = T G for a matrix T of the tree (nvt x nvt), with qd_tree = G qd */
+/* Sets to = T G for a matrix T of the tree (nvt x nvt), with qd_tree = G qd. */
 static void multiply_G(const dyn_loop_workspace *c, const double *T, double *to)
 {
     dyn_matrix_mul(&c->lanes, c->nvt, c->nvt, c->nv, T, c->G, 0, to);
 }
 
-/* to += T X for a matrix T of the tree (nvt x nvt) and X (nvt x nv) */
+/* Adds T X to `to`, for a matrix T of the tree (nvt x nvt) and X (nvt x nv). */
 static void add_tree_product(const dyn_loop_workspace *c, const double *T, const double *X, double *to)
 {
     dyn_matrix_mul(&c->lanes, c->nvt, c->nvt, c->nv, T, X, 1, to);
@@ -176,7 +176,7 @@ static void find_matrices(dyn_loop_workspace *c, const dyn_sensitivity *io)
     dyn_loop_project(c, c->nv, by_q, io->dtau_dq);
 }
 
-/* Differentiates the efforts without the friction that depends on the load. */
+/* Differentiates the efforts tau with respect to q, qd and qdd, without the friction that depends on the load. */
 static void differentiate_efforts(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io)
 {
     size_t n = c->nvt * c->W;

@@ -40,11 +40,11 @@ const dyn_model *dyn_loop_step_joints(dyn_memory memory, const dyn_mechanism *me
 typedef struct stage {
     const dyn_loop_stepper *by;
     const double           *start_q; /* actuated coordinates at which the step starts */
-    const double           *passive; /* passive coordinates there */
+    const double           *passive; /* passive coordinates at start_q */
     bool                    moved;   /* true: the loops are closed at another position than the start of the step */
 } stage;
 
-/* Records why the loops of the present position cannot be closed. */
+/* Records in by->failures why the loops of the present position cannot be closed. */
 static void record_failures(const dyn_loop_stepper *by)
 {
     for (size_t lane = 0; lane < by->closed->closure.live; lane++)

@@ -14,9 +14,9 @@ enum { DYN_LOOP_SQUARE_MATRICES = 3, DYN_LOOP_WIDE_MATRICES = 8, DYN_LOOP_VECTOR
 
 /* The friction of actuated joints that depends on their load (loop_load.c); nv or nv x nv each. */
 typedef struct dyn_loop_load {
-    double *own;               /* friction without load */
+    double *own;               /* friction of each actuated joint without load */
     double *T, *effort;        /* efforts without the joints' own friction, and efforts with it */
-    double *factor, *slope[2]; /* derivatives of tau with respect to T; with respect to qd, at T and at T = 0 */
+    double *factor, *slope[2]; /* dtau/dT; dtau/dqd at constant T, and at T = 0 */
 } dyn_loop_load;
 
 struct dyn_loop_workspace {
@@ -61,7 +61,7 @@ struct dyn_loop_workspace {
     /* 27 entries: position and rotation of the frame at the start of its line (12) and at the end (12), and the
      * rotation vector between them (3). */
     double *platform_line;
-    double *platform_rows[3]; /* scratch: rows; entries of the rows' Jacobian; rows */
+    double *platform_rows[3]; /* scratch: rows entries; entries of the rows' Jacobian; rows entries */
     double *platform_goal;    /* rows: the right side of a linear system */
 };
 

@@ -55,7 +55,7 @@ static void put3(double *lanes, size_t W, size_t lane, double factor, const doub
         lanes[i * W + lane] = factor * v[i];
 }
 
-/* out = R^T x, with R the rotation of frame b relative to frame a of a loop */
+/* Sets out = R^T x, with R the rotation of frame b relative to frame a of a loop. */
 static void turn_back(const dyn_loop_workspace *c, size_t loop, size_t lane, const double x[3], double out[3])
 {
     for (size_t i = 0; i < 3; i++) {
@@ -65,7 +65,7 @@ static void turn_back(const dyn_loop_workspace *c, size_t loop, size_t lane, con
     }
 }
 
-/* From the wrench (F, N) on frame b, in axes of a: writes the wrench on b in axes of b, and the reaction on a at the
+/* Takes the wrench (F, N) on frame b, in axes of a. Writes the wrench on b in axes of b, and the reaction on a at the
  * origin of a. */
 static void put_pair(dyn_loop_workspace *c, size_t loop, size_t lane, double *on_b, double *on_a)
 {

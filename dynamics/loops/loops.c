@@ -67,7 +67,7 @@ void dyn_loop_rows(dyn_loop *loop, double length)
 
 /* --- the universal joint's last row ------------------------------------------------------------------------------- */
 
-/* x = R u_b: the axis fixed in frame b, in the axes of frame a. */
+/* Sets x = R u_b: the universal joint's axis that is fixed in frame b, in the axes of frame a. */
 static void turned_axis(const dyn_loop *loop, const double R[9], double x[3])
 {
     for (int i = 0; i < 3; i++)
@@ -99,7 +99,7 @@ void dyn_loop_universal_row_rates(const dyn_loop *loop, const double R[9], const
     dyn_cross(xdd, loop->u, ndd);
 }
 
-/* The deviation of the angle between the axes of a universal joint from a right angle, in rad. */
+/* Returns the deviation of the angle between the axes of a universal joint from a right angle, in rad. */
 static double universal_angle_error(const dyn_loop *loop, const double R[9])
 {
     double x[3], n[3];
@@ -147,8 +147,8 @@ static void swing_vector(const dyn_loop *loop, const double R[9], double swing[3
         swing[i] *= angle / sine;
 }
 
-/* Residual of a helical joint: translation y along the axis u minus pitch times the angle about u. The number of
- * full turns is the one that gives the smallest residual. */
+/* Returns the residual of a helical joint: translation y along the axis u minus pitch times the angle about u. The
+ * number of full turns is the one that gives the smallest residual. */
 static double screw_residual(const dyn_loop *loop, const double y[3], const double R[9])
 {
     double sine[3], cosine = rotation_sine(R, sine), along = dyn_dot(loop->u, y), turn = 2 * M_PI * loop->pitch;
@@ -192,7 +192,7 @@ void dyn_rotation_of_vector(const double vector[3], double R[9])
     dyn_rotation_of_quaternion(quaternion, R);
 }
 
-/* out = A B^T */
+/* Sets out = A B^T, 3 x 3. */
 static void multiply_transposed(const double A[9], const double B[9], double out[9])
 {
     for (int i = 0; i < 3; i++)

@@ -41,7 +41,7 @@ typedef struct dyn_loop {
     dyn_loop_kind kind;
     double        u[3], across[2][3]; /* unit vectors in axes of frame a; across[0] x across[1] = u. Not read for fixed
                                          and spherical joints */
-    double pitch;                     /* m/rad */
+    double pitch;                     /* m/rad, of a helical joint */
     double u_b[3];                    /* of a universal joint: the unit axis fixed in b, in axes of b */
     size_t first, rows;               /* index of the loop's first row among those of all loops; number of rows */
     double E[DYN_LOOP_ROWS][6];
@@ -49,7 +49,7 @@ typedef struct dyn_loop {
 
 typedef struct dyn_loops {
     size_t                n, rows;
-    dyn_loop             *loop;          /* [n] */
+    dyn_loop             *loop;          /* [n] loops */
     const dyn_frame_pair *pair;          /* [n] frames a and b of each loop */
     double                length;        /* m, the unit of y in residuals, rows and `travel` */
     bool                  has_universal; /* true when one of the loops is a universal joint */

@@ -116,7 +116,7 @@ static void turn_pose(const double Rt[3][3], dyn_pose *X)
     *X                  = pose_mul(&turn, X);
 }
 
-/* E' = Rz^T E Rz, the second moments after the body frame is rotated about z */
+/* Sets E to Rz^T E Rz, the second moments after the body frame is rotated by t about z. */
 static void turn_moments(z_rotation t, double E[6])
 {
     const double c = t.c.high, s = t.s.high, xx = E[0], xy = E[1], xz = E[2], yy = E[3], yz = E[4];

@@ -154,7 +154,7 @@ static void set_axis_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
     theta_of(b, R, Rz);
     memcpy(b->pose.p_pc, X_bj->p, sizeof b->pose.p_pc);
     dyn_canonical_offsets(b);
-    /* link frame in the body frame: Rz(theta) A^T after, with `after` of dyn_link */
+    /* X_bj2: link frame in the body frame, Rz(theta) A^T * after, with `after` of dyn_link */
     dyn_pose X_bj2 = pose_identity();
     double   At[3][3];
     for (int i = 0; i < 3; i++)

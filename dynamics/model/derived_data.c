@@ -7,9 +7,9 @@
 /* Row and column of the six entries of E, or of any symmetric matrix. */
 static const int entries[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
 
-/* Upper bound of the second moment of the subtree of body b about its parent's origin. For all directions of the
- * vectors r of the mass points, and the offset p of b in the parent,
- *     int |r + p|^2 dm <= (sqrt(int r^2 dm) + sqrt(m) |p|)^2. */
+/* Returns an upper bound, kg m^2, of the second moment of the subtree of body b about its parent's origin. For all
+ * directions of the vectors r of the mass points, and the offset p of b in the parent, int |r + p|^2 dm <= (sqrt(int
+ * r^2 dm) + sqrt(m) |p|)^2. */
 static double subtree_moment_at_parent(const dyn_body *b)
 {
     const double *p        = b->joint.kind == DYN_SPHERICAL ? b->pose.before.p : b->pose.p_pc;

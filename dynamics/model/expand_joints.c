@@ -20,8 +20,8 @@
 #include "pose.h"
 #include <string.h>
 
-/* Axes e_x and e_y of the plane: the smallest rotation that takes e_z to the axis is 1 + [v] + [v]^2 / (1 + c), with v
- * = e_z x axis and c = axis.z. For axis = -e_z it is half a turn about e_x. */
+/* Sets the axes e_x and e_y of a planar joint, in the joint frame: the smallest rotation that takes e_z to the axis is
+ * 1 + [v] + [v]^2 / (1 + c), with v = e_z x axis and c = axis.z. For axis = -e_z it is half a turn about e_x. */
 static void plane_axes(const double axis[3], double e_x[3], double e_y[3])
 {
     double x = axis[0], y = axis[1], z = axis[2], across = x * x + y * y;
@@ -86,8 +86,8 @@ bool dyn_link_has_rotor_body(const dyn_link *link)
     return link->joint != DYN_FIXED && (link->elastic || link->motor.present);
 }
 
-/* Friction of the joint as a function of the rotor's speed, which is r times the joint's rate, such that friction(rate)
- * = r spin_friction(r rate). */
+/* Returns the friction of the joint as a function of the rotor's speed, which is r times the joint's rate, such that
+ * friction(rate) = r spin_friction(r rate). */
 static dyn_friction spin_friction(const dyn_friction *f, double r)
 {
     double size = r < 0 ? -r : r;

@@ -62,14 +62,16 @@ struct dyn_link;
 
 /* Properties of a joint type beside its kind and numbers of coordinates. */
 typedef struct dyn_joint_type {
-    const char *name;               /* of the type in a model document */
+    const char *name;               /* name of the type in a model document */
     const char *unlimited;          /* name of the same type without limits of position, or NULL */
     bool        has_axis;           /* the document must give "axis" */
     bool        has_pitch;          /* the document must give "pitch" */
-    bool        turns;              /* for a link without mass, an inertia tensor is enough to move it */
+    bool        turns;              /* an inertia tensor alone, without mass, makes the link move */
     int         angle;              /* index of the angle among the joint's coordinates, or -1 */
-    const char *position_suffix[8]; /* a q is named joint name + suffix; ends with NULL */
-    const char *velocity_suffix[7]; /* a qd is named joint name + suffix; ends with NULL */
+    const char *position_suffix[8]; /* names of the joint's entries of q are the joint's name + these suffixes; ends
+                                       with NULL */
+    const char *velocity_suffix[7]; /* names of the joint's entries of qd are the joint's name + these suffixes; ends
+                                       with NULL */
     /* Splits a link into links whose joint types the kernels support; returns their number. NULL: the kernels support
      * the type itself. */
     size_t (*expand)(const struct dyn_link *link, struct dyn_link *part /* [DYN_MAX_PARTS] */);

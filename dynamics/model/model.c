@@ -343,7 +343,7 @@ void dyn_model_free(dyn_model *model)
     free(model);
 }
 
-/* The length of a vector, also where the squares of its components are out of range. */
+/* Returns the length of a vector, also where the squares of its components are out of the range of double. */
 static double length(const double v[3])
 {
     double scale = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));

@@ -20,7 +20,7 @@
 /* X_ab: pose of frame b in frame a. A point transforms as x_a = R x_b + p. */
 typedef struct dyn_pose {
     double R[3][3];
-    double p[3]; /* m */
+    double p[3]; /* m, origin of frame b in frame a */
 } dyn_pose;
 
 /* Inertia of a rigid body in the axes and about the origin of a frame, such as the link frame (dyn_link.inertia). */
@@ -126,7 +126,7 @@ typedef struct dyn_description {
     dyn_inertia      base_inertia;              /* inertia of the base link, in its frame; no effect on a fixed base */
     double           base_gravity_compensation; /* like that of a link */
     double           base_rotor_inertia;        /* kg and kg m^2, of a floating base: as of a floating joint */
-    double           base_damping;              /* N s/m and N m s/rad, the same */
+    double           base_damping;              /* N s/m and N m s/rad, of a floating base: as of a floating joint */
     double           gravity[3];                /* m/s^2, world axes */
     size_t           n_links;                   /* number of links without the base link */
     const dyn_link  *links; /* [n_links], parents before children; coordinates have the order of the moving links */
@@ -203,8 +203,8 @@ typedef struct dyn_body_tree {
 typedef struct dyn_body_joint {
     dyn_joint_kind kind;       /* never DYN_FIXED */
     int            q, v;       /* first entries of the joint in q and in qd */
-    int            dof;        /* number of its first degree of freedom; degrees of freedom of mimics count too */
-    int            quaternion; /* number of its quaternion among those of the model */
+    int            dof;        /* index of its first degree of freedom; degrees of freedom of mimic joints count too */
+    int            quaternion; /* index of its quaternion among those of the model; set for joints with a quaternion */
     int            mover;      /* index among the movers, or -1; see dyn_model.n_movers */
     int            rotor; /* index of the body of its motor's rotor, if that is on this body or its parent; else -1 */
     bool           is_ideal;  /* one coordinate, without ratio, friction, spring, rotor inertia or mimics */
@@ -328,8 +328,8 @@ typedef struct dyn_model {
     double                gravity[3];  /* m/s^2, world axes, of the description; kernels take that of dyn_scene */
     double                mass;        /* kg, total */
     dyn_link_place        base;        /* place of the base link */
-    const dyn_body       *body;        /* [n_bodies] */
-    const dyn_link_place *link;        /* [n_links] */
+    const dyn_body       *body;        /* [n_bodies] parents before children */
+    const dyn_link_place *link;        /* [n_links] where each link of the description is */
     size_t                n_couplings;
     const dyn_coupling   *coupling; /* [n_couplings] couplings of elastic joints */
     size_t                n_drives;
@@ -340,7 +340,7 @@ typedef struct dyn_model {
     size_t                bytes; /* size of the allocation */
 } dyn_model;
 
-/* The mover of drive k. */
+/* Returns the index of drive k among the movers (dyn_model.n_movers). */
 static inline size_t dyn_drive_mover(const dyn_model *m, size_t k)
 {
     return m->n_movers - m->n_drives + k;
@@ -387,7 +387,7 @@ typedef struct dyn_payload {
     int         body; /* index, or DYN_WORLD */
     dyn_pose    X_bf; /* pose, in the body frame, of the frame F in which `inertia` is given */
     dyn_inertia inertia;
-    double      gravity_compensation; /* as of a link */
+    double      gravity_compensation; /* share of the weight that is compensated, as in dyn_link */
 } dyn_payload;
 /* Copies a model with the payloads added; the caller frees *loaded. Returns DYN_BAD_NUMBER if a body is unknown or an
  * inertia is not finite. */

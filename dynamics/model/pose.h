@@ -13,7 +13,7 @@ static inline void mat_vec(const double A[3][3], const double v[3], double out[3
     for (int i = 0; i < 3; i++)
         out[i] = A[i][0] * v[0] + A[i][1] * v[1] + A[i][2] * v[2];
 }
-/* X_ac = X_ab X_bc */
+/* Returns X_ac = X_ab X_bc: the pose of frame c in a, from those of b in a and of c in b. */
 static inline dyn_pose pose_mul(const dyn_pose *ab, const dyn_pose *bc)
 {
     dyn_pose ac;

@@ -51,7 +51,8 @@ size_t LANE_NAME(centroidal_size)(const dyn_model *m)
 
 /* --- the centre of mass ------------------------------------------------------------------------------------------- */
 
-/* The centre of mass and its derivatives: sums of m p + R h over m. */
+/* Returns the centre of mass and its time derivatives in world axes: sums of m p + R h of the bodies, over the total
+ * mass. */
 static vec3_rates moving_centre_of_mass(const dyn_model *m, const workspace *ws, motion_order order)
 {
     vec3_rates sum = {vec3_zero(), vec3_zero(), vec3_zero(), vec3_zero()};
@@ -71,7 +72,7 @@ static vec3_rates moving_centre_of_mass(const dyn_model *m, const workspace *ws,
 
 /* --- composites --------------------------------------------------------------------------------------------------- */
 
-/* x y^T + y x^T */
+/* Returns x y^T + y x^T. */
 LANE_INLINE sym3 symmetric_product(vec3 x, vec3 y)
 {
     return (sym3){2.0 * x.x * y.x, add_mul(x.x * y.y, x.y, y.x), add_mul(x.x * y.z, x.z, y.x),
@@ -83,7 +84,8 @@ static moving_composite own_of(const dyn_body *b, const world_motion *B, vec3 c)
 {
     const vec3       r = sub(B->p, c), h = mat3_mul(&B->R, vec3_of(b->moments.h));
     moving_composite s = {.h = add_scaled(h, r, lane_of(b->moments.mass))};
-    /* r h^T + h r^T + m r r^T = r (h + m r / 2)^T + (h + m r / 2) r^T */
+    /* second moment about O: E + r h^T + h r^T + m r r^T, where the last three are r (h + m r / 2)^T + (h + m r / 2)
+     * r^T */
     const sym3 shift = symmetric_product(r, add_scaled(h, r, lane_of(0.5 * b->moments.mass)));
     s.E              = sym3_add(sym3_rotate(&B->R, sym3_of(b->moments.E)), shift);
     s.v              = (twist){cross_add(B->v, r, B->w), B->w};
@@ -152,7 +154,7 @@ LANE_INLINE void add_centroidal_column(const columns *k, lane *matrix, size_t v,
         matrix[r * nv + v] = add_mul(matrix[r * nv + v], ratio, column[r]);
 }
 
-/* Adds the columns of the axis S of body i. */
+/* Adds the columns of body i's axis S, which moves coordinate v, to all requested matrices. */
 static void axis_columns(const columns *k, size_t i, twist S, size_t v, double ratio)
 {
     const dyn_body         *b      = &k->m->body[i];

@@ -13,7 +13,7 @@
 typedef struct workspace {
     joint_transform *XJ;
     world_motion    *world;
-    composite       *composite; /* [n_bodies]; until a body is visited, the sum of its children but the next body */
+    composite       *composite; /* [n_bodies]; until a body is visited, the sum of all its children but the next body */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -30,7 +30,7 @@ size_t LANE_NAME(energy_size)(const dyn_model *m)
     return a.used;
 }
 
-/* p_com = sum (m p + R h) / sum m. */
+/* Returns the centre of mass in world axes: p_com = sum (m p + R h) / sum m. */
 static vec3 centre_of_mass(const dyn_model *m, const workspace *ws)
 {
     vec3 sum = vec3_zero();
@@ -42,7 +42,8 @@ static vec3 centre_of_mass(const dyn_model *m, const workspace *ws)
     return times(1 / m->mass, sum);
 }
 
-/* Momentum l = m v + w x h of one body and its moment k = I w + h x v about the body's origin, in world axes. */
+/* Returns the momentum l = m v + w x h of one body and its moment k = I w + h x v about the body's origin, in world
+ * axes. */
 LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
 {
     vec3 h  = mat3_mul(&B->R, vec3_of(b->moments.h)),
@@ -51,7 +52,7 @@ LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
                     .n = cross_add(mat3_mul(&B->R, Iw), h, B->v)};
 }
 
-/* sd^2, or v.v + w.w of a joint with a quaternion. */
+/* Returns sd^2 of the joint, or v.v + w.w of a joint with a quaternion. */
 LANE_INLINE lane squared_rate(const dyn_body *b, const lane *qd)
 {
     const lane sd = joint_rate(b, qd);
@@ -114,7 +115,8 @@ static lane potential_energy(const dyn_scene *scene, const workspace *ws, const 
     return V;
 }
 
-/* The momentum of the robot, and its moment about the centre of mass: sum l_i and sum k_i + (p_i - p_com) x l_i. */
+/* Writes the momentum of the robot, and its moment about the centre of mass: sum l_i and sum k_i + (p_i - p_com) x l_i.
+ */
 static void momentum(const dyn_model *m, const workspace *ws, vec3 com, lane *out)
 {
     wrench sum = {vec3_zero(), vec3_zero()};
@@ -145,7 +147,8 @@ LANE_INLINE void momentum_column(const dyn_model *m, const world_motion *B, vec3
         com_jacobian[r * nv + v] += column[r] * (1 / m->mass);
 }
 
-/* Columns F_i = I_c S_i: the composites I_c from the tips to the base, then a column for each axis. */
+/* Sets the momentum matrix and the Jacobian of the centre of mass, column by column F_i = I_c S_i, with the composites
+ * I_c from the tips to the base. */
 static void matrices(const dyn_model *m, const workspace *ws, vec3 com, lane *com_jacobian, lane *matrix)
 {
     for (int e = 0; com_jacobian && e < 3 * m->nv; e++)

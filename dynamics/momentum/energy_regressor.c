@@ -36,7 +36,7 @@ size_t LANE_NAME(energy_regressor_size)(const dyn_model *m)
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
 
-/* Motion of the frame of body b's link, whose pose in the body is constant. */
+/* Returns the motion of the frame of body b's link, whose pose in the body is constant. */
 static world_motion link_frame_of(const dyn_body *b, const world_motion *B, motion_order order)
 {
     const dyn_frame frame = {.X_bf = b->pose.X_bl};
@@ -73,7 +73,7 @@ static void potential_row(const world_motion *k, vec3 gravity, lane *row)
         row[c] = lane_of(0);
 }
 
-/* Writes [l; k] to column c of the rows of the momentum. */
+/* Writes the momentum l and its moment k to column c of the six rows of the momentum. */
 LANE_INLINE void put_momentum(vec3 l, vec3 k, size_t columns, size_t c, lane *to)
 {
     lane column[6];

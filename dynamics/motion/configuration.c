@@ -6,14 +6,14 @@
 
 /* --- rotations -------------------------------------------------------------------------------------------------- */
 
-/* Functions of the rotation vector w, t = |w|. `half_sine` is sin(t/2) / t. */
+/* Functions of the rotation vector w, with t = |w|: B, C and b of configuration.h; half_sine is sin(t/2) / t. */
 typedef struct turn {
     double w[3], B, C, b, half_sine, half_cosine;
 } turn;
 
 enum { TERMS = 9 /* for t < 1 the last term is below 1e-17 of the first */ };
 
-/* Returns sum (-s)^k / (2k + shift)! for 0 <= s < 1. */
+/* Returns the sum of (-s)^k / (2k + shift)! over k, for 0 <= s < 1. */
 static double sine_series(double s, int shift)
 {
     double term = 1, sum = 0;
@@ -45,7 +45,7 @@ static turn turn_along(const double w[3])
     return r;
 }
 
-/* to = x + a w x x + c w x (w x x) */
+/* Sets to = x + a w x x + c w x (w x x), with the rotation vector w. */
 static void apply_turn(const turn *r, double a, double c, const double x[3], double to[3])
 {
     double first[3], second[3];
@@ -55,7 +55,7 @@ static void apply_turn(const turn *r, double a, double c, const double x[3], dou
         to[i] = x[i] + a * first[i] + c * second[i];
 }
 
-/* to = R x, for the rotation R of the unit quaternion r = (x y z w); with `back` R^T x. */
+/* Sets to = R x, for the rotation R of the unit quaternion r = (x y z w); with `back` to = R^T x. */
 static void rotate(const double r[4], bool back, const double x[3], double to[3])
 {
     double k[3] = {back ? -r[0] : r[0], back ? -r[1] : r[1], back ? -r[2] : r[2]}, first[3], second[3];
@@ -65,7 +65,7 @@ static void rotate(const double r[4], bool back, const double x[3], double to[3]
         to[i] = x[i] + 2 * (r[3] * first[i] + second[i]);
 }
 
-/* to = a b, or a^-1 b. */
+/* Sets to = a b for quaternions x y z w, or with `inverse` to = a^-1 b. */
 static void multiply_quaternions(const double a[4], bool inverse, const double b[4], double to[4])
 {
     double k[3] = {inverse ? -a[0] : a[0], inverse ? -a[1] : a[1], inverse ? -a[2] : a[2]}, u[3];
@@ -106,7 +106,7 @@ static void put_strided(const double *from, size_t stride, size_t n, double *to)
         to[i * stride] = from[i];
 }
 
-/* Number of entries before the quaternion of a joint in q, and before w in u. */
+/* Returns the number of entries before the quaternion of a joint in q, and before w in u: 3 with a position, else 0. */
 static size_t linear(const dyn_chart *joint)
 {
     return joint->kind == DYN_FLOATING ? 3 : 0;

@@ -17,7 +17,7 @@
 /* The coordinates of one joint. `kind` is DYN_SPHERICAL, DYN_FLOATING, or any kind of one coordinate. */
 typedef struct dyn_chart {
     dyn_joint_kind kind;
-    size_t         q, v; /* first entries in q and in qd */
+    size_t         q, v; /* index of the joint's first entry in q, and in qd */
 } dyn_chart;
 
 /* Sets the joint's entries of q_after to those of q moved by part * u. Quaternions have unit norm and w >= 0.

@@ -15,12 +15,12 @@
 /* The free coordinates of one block of states. */
 typedef struct dyn_free_block {
     size_t        nv, W, n; /* n: number of free coordinates */
-    const size_t *free;     /* [n] */
+    const size_t *free;     /* [n] the free coordinates */
     const double *M;        /* nv x nv in lanes: dtau/dqdd */
     const double *load; /* nv in lanes: dtau/dT, the factors of the rows of M that make it unsymmetric; NULL: all 1 */
     double *factor;     /* n x n: Cholesky factor of one lane, M_FF = L L^T, after each row is divided by its dtau/dT */
-    double *scale;      /* n: dtau/dT of one lane */
-    double *x;          /* n: scratch */
+    double *scale;      /* n: dtau/dT of the free coordinates in one lane */
+    double *x;          /* n: right side of dyn_free_solve, then the solution */
 } dyn_free_block;
 
 /* Returns the doubles of `room` of dyn_free_lay_out. */

@@ -29,7 +29,7 @@ typedef struct dyn_limit {
     dyn_limit_kind kind;
     size_t         n; /* 0: the quantity is 0 */
     size_t         entry[DYN_MAX_DRIVEN];
-    double         weight[DYN_MAX_DRIVEN]; /* 1 for joints; the multiplier for mimic joints */
+    double         weight[DYN_MAX_DRIVEN]; /* 1 for joints; for mimic joints the multiplier */
     double         offset;                 /* 0 except for positions of mimic joints */
     double         lower, upper;
     size_t         v;     /* for limits of position: the tree's velocity coordinate of entry[0] */
@@ -41,8 +41,8 @@ typedef struct dyn_limit {
 
 /* The torque-speed line of a drive. */
 typedef struct dyn_speed_line {
-    double stall; /* N m or N; INFINITY: none */
-    double slope; /* N m s/rad or N s/m */
+    double stall; /* effort at rest, N m or N; INFINITY: no line */
+    double slope; /* decrease of the effort with the speed, N m s/rad or N s/m */
 } dyn_speed_line;
 
 /* Returns the largest effort of a drive with a limit `most` (INFINITY: none) and a line at a speed, at least 0. */
@@ -50,7 +50,7 @@ double dyn_largest_effort(double most, const dyn_speed_line *line, double speed)
 
 typedef struct dyn_limits {
     size_t           n;
-    const dyn_limit *limit; /* [n] */
+    const dyn_limit *limit; /* [n] limits */
 } dyn_limits;
 
 /* Returns the limited quantity in a lane of W. x are the lanes of the quantities of limit->kind; NULL: zeros. */

@@ -7,8 +7,8 @@ typedef struct tridiagonal {
     lapack_int *pivot;
 } tridiagonal;
 
-/* Writes one row of the matrix: the derivatives of order `order` of the basis functions at a knot. At knot j the basis
- * functions from j on are not zero. */
+/* Writes row `row` of the matrix: the derivatives of order `order` of the basis functions at knot number `knot`. At
+ * knot j the basis functions from number j on are not zero. */
 static void put_row(const dyn_spline *s, const tridiagonal *m, size_t row, size_t knot, size_t order)
 {
     double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT];

@@ -16,7 +16,7 @@ static void cross(const double a[3], const double b[3], double c[3])
         c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* M += k [a] */
+/* Adds k [a] to M, with [a] the cross matrix of a. */
 static void add_skew(double M[3][3], double k, const double a[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -25,7 +25,7 @@ static void add_skew(double M[3][3], double k, const double a[3])
     }
 }
 
-/* M += k a b^T */
+/* Adds k a b^T to M. */
 static void add_outer(double M[3][3], double k, const double a[3], const double b[3])
 {
     for (int i = 0; i < 3; i++)
@@ -45,7 +45,7 @@ enum { TERMS = 28 /* the last one is below 1e-20 of the first for s <= 4 pi^2 */
 
 static const double binomial[ORDERS][ORDERS] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}};
 
-/* Writes f = sum (-s)^k / (2k + shift)! and its first three derivatives with respect to s. */
+/* Writes f, the sum of (-s)^k / (2k + shift)! over k, and its first three derivatives with respect to s. */
 static void evaluate_series(double s, int shift, double f[ORDERS])
 {
     double coefficient[TERMS];
@@ -61,12 +61,12 @@ static void evaluate_series(double s, int shift, double f[ORDERS])
     }
 }
 
-/* s = x . x, B and C along the motion, with three time derivatives. */
+/* s = x . x, B and C (rotation_vector.h) along the motion, each with three time derivatives. */
 typedef struct scalars {
     double s[ORDERS], B[ORDERS], C[ORDERS];
 } scalars;
 
-/* Writes a function of s and its time derivatives. */
+/* Writes one of these functions of s and its time derivatives; `shift` as of evaluate_series. */
 static void follow(int shift, const double s[ORDERS], double by_time[ORDERS])
 {
     double f[ORDERS];
@@ -90,7 +90,7 @@ static scalars find_scalars(const double x[4][3])
 
 /* --- the motion --------------------------------------------------------------------------------------------------- */
 
-/* u = x x x' and z = x x u, each with its first two time derivatives. */
+/* u = x x x' and z = x x u of the rotation vector x, each with its first two time derivatives. */
 typedef struct products {
     double u[3][3], z[3][3];
 } products;
@@ -116,7 +116,7 @@ static void multiply(const double x[4][3], products *p)
         p->z[2][i] = a[i] + 2 * b[i] + c[i];
 }
 
-/* w = x' - B u + C z, and its time derivatives. */
+/* Sets the angular velocity w = x' - B u + C z, and its time derivatives. */
 static void find_velocity(const double x[4][3], const scalars *f, const products *p, double w[3][3])
 {
     for (int n = 0; n < 3; n++)
@@ -127,7 +127,7 @@ static void find_velocity(const double x[4][3], const scalars *f, const products
         }
 }
 
-/* J = (1 - s C) 1 - B [x] + C x x^T, and its time derivatives. */
+/* Sets J = dw/dx' = (1 - s C) 1 - B [x] + C x x^T, and its time derivatives. */
 static void find_velocity_by_rate(const double x[4][3], const scalars *f, double J[ORDERS][3][3])
 {
     for (int n = 0; n < ORDERS; n++) {
@@ -141,7 +141,7 @@ static void find_velocity_by_rate(const double x[4][3], const scalars *f, double
     }
 }
 
-/* M += k [a] B */
+/* Adds k [a] B to M. */
 static void add_skew_product(double M[3][3], double k, const double a[3], const double B[3][3])
 {
     for (int j = 0; j < 3; j++) {
@@ -153,7 +153,7 @@ static void add_skew_product(double M[3][3], double k, const double a[3], const 
     }
 }
 
-/* dw/dx = J' + [w] J, and its time derivatives. */
+/* Sets dw/dx = J' + [w] J, and its time derivatives. */
 static void find_velocity_by_position(dyn_rotation_motion *m)
 {
     for (int n = 0; n < 3; n++) {
@@ -163,7 +163,8 @@ static void find_velocity_by_position(dyn_rotation_motion *m)
     }
 }
 
-/* R = (1 - s B) 1 + A [x] + B x x^T; the quaternion has the half angle, with s/4 in place of s. */
+/* Sets R = (1 - s B) 1 + A [x] + B x x^T, and the quaternion, whose functions have the half angle: s/4 in place of s.
+ */
 static void find_rotation(const double x[3], double B, double C, dyn_rotation_motion *to)
 {
     double s = dot(x, x), half_B[ORDERS], half_C[ORDERS];

@@ -19,9 +19,9 @@ enum { DYN_SIGNAL_ORDERS = 3 /* value, first and second time derivative */ };
 
 typedef enum dyn_sine_part {
     DYN_SINE_AMPLITUDE,
-    DYN_SINE_FREQUENCY, /* rad/s */
+    DYN_SINE_FREQUENCY, /* angular frequency, rad/s */
     DYN_SINE_OFFSET,
-    DYN_SINE_PHASE, /* rad */
+    DYN_SINE_PHASE, /* phase at time 0, rad */
     DYN_SINE_PARTS
 } dyn_sine_part;
 
@@ -29,14 +29,14 @@ typedef struct dyn_signal {
     bool       is_sine;
     bool       stretches;             /* true: a function of t / duration; false: of the time t in s */
     double     range;                 /* s, length of the spline: knot t_degree is at time 0, knot t_n at `range` */
-    dyn_spline spline;                /* not set for a sinusoid */
+    dyn_spline spline;                /* knots and degree of a spline; not set for a sinusoid */
     dyn_points parts[DYN_SINE_PARTS]; /* the first are the control points of a spline; absent parts are zero */
 } dyn_signal;
 
 /* A time at which a signal is evaluated. At a break the signal may jump. Therefore `inside` selects the interval
  * between breaks whose values are meant, and `t` is in that interval or at one of its ends. */
 typedef struct dyn_moment {
-    double t, inside; /* s */
+    double t, inside; /* s: the time, and a time inside the interval whose values are meant */
 } dyn_moment;
 
 /* Finds the breaks strictly between 0 and `duration`: the times, in s, at which the signal is not smooth. Writes them

@@ -116,7 +116,7 @@ static dual divide(dual a, dual b)
     return (dual){x, (a.d - x * b.d) / b.x};
 }
 
-/* The knots of the spline, and the one with respect to which it is differentiated. */
+/* The knots of the spline, and the number of the knot with respect to which values are differentiated. */
 typedef struct moving_knots {
     const double *t;
     size_t        moves;
@@ -127,7 +127,7 @@ static dual knot_of(const moving_knots *t, size_t i)
     return (dual){t->t[i], i == t->moves};
 }
 
-/* raise_degree with derivatives with respect to a knot. */
+/* Replaces the basis functions like raise_degree, with their derivatives with respect to a knot. */
 static void raise_degree_by_knot(const moving_knots *t, size_t i, size_t d, dual u, bool derive, dual *B)
 {
     dual w[DYN_SPLINE_SUPPORT + 1], degree = {(double)d, 0};

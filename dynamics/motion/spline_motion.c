@@ -9,7 +9,8 @@ dyn_sample dyn_motion_sample(const dyn_motion *m, size_t n, double duration)
     return s;
 }
 
-/* The derivative of order r of the spline is sum_k b_rk c_k. */
+/* Writes the coordinates of sample s and their time derivatives: the derivative of order r of the spline is sum_k b_rk
+ * c_k, with the control points c_k. */
 void dyn_motion_put(const dyn_motion_block *b, size_t lane, const dyn_sample *s, size_t row)
 {
     const dyn_motion *m = b->motion;
@@ -44,7 +45,7 @@ dyn_instant dyn_motion_instant(const dyn_motion_block *b, size_t lane)
 
 /* --- between samples --------------------------------------------------------------------------------------------- */
 
-/* The fraction t / T of sample n of a row. */
+/* Returns the fraction t / T of sample n in the motion of a row. */
 static double fraction_of(const dyn_motion *m, size_t row, size_t n)
 {
     return dyn_motion_fraction(m, n, dyn_motion_duration(m, row));

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The rotation vector of the unit quaternion d = (x, y, z, w), of at most pi. */
+/* Sets x to the rotation vector of the unit quaternion d = (x, y, z, w), |x| at most pi. */
 static void rotation_vector_of(const double d[4], double x[3])
 {
     const double sign = d[3] < 0 ? -1 : 1, sine = dyn_norm(d), cosine = sign * d[3];
@@ -17,7 +17,7 @@ static void rotation_vector_of(const double d[4], double x[3])
         x[i] = factor * d[i];
 }
 
-/* conj(a) b */
+/* Sets out = conj(a) b, the rotation from a to b as a unit quaternion. */
 static void quaternion_between(const double a[4], const double b[4], double out[4])
 {
     double cross[3];
@@ -44,10 +44,11 @@ void dyn_tangent_difference(const dyn_body *body, const double *reference, const
     const dyn_pose X       = dyn_pose_wxyz((double[]){r[3], r[0], r[1], r[2]});
     const double   away[3] = {q[0] - reference[0], q[stride] - reference[1], q[2 * stride] - reference[2]};
     for (int i = 0; i < 3; i++)
-        dx[i] = X.R[0][i] * away[0] + X.R[1][i] * away[1] + X.R[2][i] * away[2]; /* R_ref^T */
+        dx[i] = X.R[0][i] * away[0] + X.R[1][i] * away[1] +
+                X.R[2][i] * away[2]; /* R_ref^T (p - p_ref): the translation in the axes of the reference */
 }
 
-/* (1 - a/2 cot(a/2)) / a^2 of the angle a, whose square is s. */
+/* Returns (1 - a/2 cot(a/2)) / a^2 of the angle a, whose square is s; half_sine and half_cosine are those of a/2. */
 static double inverse_factor(double s, double half_sine, double half_cosine)
 {
     if (s < 1e-2) return 1.0 / 12 + s * (1.0 / 720 + s * (1.0 / 30240 + s * (1.0 / 1209600 + s / 47900160)));
@@ -95,7 +96,7 @@ void dyn_tangent_derivative(const dyn_body *body, const double *dx, double J[DYN
         }
 }
 
-/* The derivative by s of inverse_factor. */
+/* Returns the derivative of inverse_factor with respect to s. */
 static double inverse_factor_slope(double s, double half_sine, double half_cosine)
 {
     if (s < 0.25)
@@ -130,7 +131,7 @@ void dyn_tangent_derivative_rate(const dyn_body *body, const double *dx, const d
     add_skew_square(2 * dyn_dot(x, change) * inverse_factor_slope(s, half_sine, half_cosine), x, by_w);
     add_skew_pair(inverse_factor(s, half_sine, half_cosine), change, x, by_w);
     for (int i = 0; i < 3; i++) {
-        double turn[3]; /* row i of R_ref^T R [w] */
+        double turn[3]; /* row i of R_ref^T R [w], the rate of R_ref^T R for the change w of the orientation */
         dyn_cross(J[i], w, turn);
         for (int j = 0; j < 3; j++) {
             rate[quaternion + i][quaternion + j] = by_w[i][j];

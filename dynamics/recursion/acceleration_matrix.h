@@ -29,7 +29,7 @@ LANE_INLINE acceleration_matrix acceleration_matrix_of(vec3 w, vec3 wd)
                                  .zy  = add_mul(wd.x, w.y, w.z)};
 }
 
-/* U' = [wdd x] + [wd x][w x] + [w x][wd x] */
+/* Returns U' = [wdd x] + [wd x][w x] + [w x][wd x], the rate of the matrix U. */
 LANE_INLINE acceleration_matrix acceleration_matrix_rate(vec3 w, vec3 wd, vec3 wdd)
 {
     lane xx = (w.x + w.x) * wd.x, yy = (w.y + w.y) * wd.y, zz = (w.z + w.z) * wd.z;
@@ -46,14 +46,15 @@ LANE_INLINE acceleration_matrix acceleration_matrix_rate(vec3 w, vec3 wd, vec3 w
                                  .zy  = yz + wdd.x};
 }
 
-/* s + U p */
+/* Returns s + U p: the acceleration of a point p of a body, in the body's axes, if s is that of the origin. */
 LANE_INLINE vec3 acceleration_of_point(vec3 s, const acceleration_matrix *U, vec3 p)
 {
     return (vec3){sub_mul(add_mul(add_mul(s.x, U->xy, p.y), U->xz, p.z), U->xx, p.x),
                   sub_mul(add_mul(add_mul(s.y, U->yx, p.x), U->yz, p.z), U->yy, p.y),
                   sub_mul(add_mul(add_mul(s.z, U->zx, p.x), U->zy, p.y), acceleration_zz(U), p.z)};
 }
-/* s + U p, where p is a constant offset of the model; only its components flagged in `along` are used. */
+/* Returns s + U p like acceleration_of_point, where p is a constant offset of the model; only its components flagged in
+ * `along` are used. */
 LANE_INLINE vec3 acceleration_of_offset(vec3 s, const acceleration_matrix *U, const double p[3], unsigned along)
 {
     if (along & DYN_ALONG_X)

@@ -9,7 +9,8 @@
 #pragma once
 #include "articulated_pass.h"
 
-/* I^a = I - U G^T. The row and column of the revolute joint's axis are exactly zero and are not set. */
+/* Sets the entries of I^a = I - U G^T, with G = U / D. The row and column of the revolute joint's axis are exactly zero
+ * and are not set. */
 LANE_INLINE void articulated_project_plain(articulated *I, const wrench *U, const wrench *G)
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[2] = {G->n.x, G->n.y};
@@ -22,7 +23,8 @@ LANE_INLINE void articulated_project_plain(articulated *I, const wrench *U, cons
             I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
 }
 
-/* U = I^A S,  D = S^T U,  u = tau - S^T p^A,  I^a = I^A - U U^T / D,  p^a = p^A + U u / D. */
+/* Eliminates the joint of body i from I^A and p^A in `body`: U = I^A S, D = S^T U, u = tau - S^T p^A, I^a = I^A - U U^T
+ * / D, p^a = p^A + U u / D. */
 LANE_INLINE void eliminate_plain_joint(const articulated_pass *p, int i, articulated_body *body)
 {
     const dyn_body       *b = &p->scene->model->body[i];
@@ -34,7 +36,8 @@ LANE_INLINE void eliminate_plain_joint(const articulated_pass *p, int i, articul
     body->p = articulated_add_effort(body->p, &U, s->g);
 }
 
-/* Rotates I and p of `body` to the parent's axes and adds `own` to p: f0 of the parent, about the origin of `body`. */
+/* Rotates I and p of `body` to the parent's axes. Adds `own` to p: the wrench f0 of the parent (first comment), about
+ * the origin of `body`. */
 LANE_INLINE void articulated_to_previous_form(link_transform X, const wrench *own, articulated_body *body,
                                               bool axis_row_is_zero)
 {
@@ -42,7 +45,8 @@ LANE_INLINE void articulated_to_previous_form(link_transform X, const wrench *ow
     body->p = (wrench){to_parent_add(X, own->f, body->p.f), to_parent_add(X, own->n, body->p.n)};
 }
 
-/* Replaces I^a, p^a of body i by I^A, p^A of the previous body. `axis_row_is_zero`: S^T I^a = 0. */
+/* Replaces I^a and p^a of body i, which its joint passes on, by I^A and p^A of the previous body, its parent.
+ * `axis_row_is_zero`: S^T I^a = 0. */
 LANE_INLINE void articulated_to_previous_body(const articulated_pass *p, int i, articulated_body *body,
                                               bool axis_row_is_zero)
 {
@@ -58,8 +62,8 @@ LANE_INLINE void articulated_to_previous_body(const articulated_pass *p, int i, 
     body->I = articulated_with_rigid(body->I, b - 1);
 }
 
-/* I_p^A += X^T I^a X,  p_p^A += X^T p^a  along a plain run. `driven`, a constant of the inlined code: some coordinates
- * are locked. */
+/* Computes I^A and p^A of the bodies of a plain run, tip to base: I_p^A += X^T I^a X, p_p^A += X^T p^a. `driven`, a
+ * constant of the inlined code: some coordinates are locked. */
 LANE_INLINE void articulated_plain_run(const articulated_pass *p, dyn_run run, const bool driven)
 {
     const dyn_body  *bodies = p->scene->model->body, *first = &bodies[run.first];
@@ -79,7 +83,8 @@ LANE_INLINE void articulated_plain_run(const articulated_pass *p, dyn_run run, c
     add_to_parent(p, first, &body);
 }
 
-/* Stores qdd = sdd, or the prescribed qdd if the joint is driven. Adds S sdd to the body's alpha if it is not. */
+/* Stores qdd = sdd, or the prescribed qdd if the joint is driven. If it is not driven, adds S sdd to alpha of the body.
+ */
 LANE_INLINE void plain_acceleration_out(const articulated_pass *p, const dyn_body *b, lane sdd, twist *alpha,
                                         const bool driven)
 {

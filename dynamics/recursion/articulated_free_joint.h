@@ -75,7 +75,8 @@ LANE_INLINE void eliminate_rotor_axis(lane IA[6][6], lane pA[6], double J, int k
     }
 }
 
-/* Eliminates a joint with rotor, damper or spring, as eliminate_free_joint does. */
+/* Eliminates a joint with rotor, damper or spring from I and p of its body. Returns I^a and p^a like
+ * eliminate_free_joint. */
 LANE_NOINLINE articulated_body eliminate_rotor_joint(const articulated_pass *p, int i, articulated_body body)
 {
     const dyn_body      *b     = &p->scene->model->body[i];

@@ -13,7 +13,8 @@ typedef struct articulated {
     mat3 H;
 } articulated;
 
-/* Equation of motion  f = I alpha + p  of a body with its descendants: f is the wrench that its joint transmits. */
+/* Equation of motion f = I alpha + p of a body with its descendants: f is the wrench that its joint transmits to it,
+ * alpha the body's acceleration. */
 typedef struct articulated_body {
     articulated I;
     wrench      p;
@@ -59,7 +60,7 @@ LANE_INLINE articulated articulated_add(const articulated *a, const articulated 
     return sum;
 }
 
-/* U = I S, where S is the z axis of a revolute or prismatic joint */
+/* Returns U = I S, where S is the z axis of a revolute or prismatic joint. */
 LANE_INLINE wrench articulated_along(const articulated *I, dyn_joint_kind joint)
 {
     if (joint == DYN_PRISMATIC)
@@ -67,7 +68,7 @@ LANE_INLINE wrench articulated_along(const articulated *I, dyn_joint_kind joint)
     return (wrench){.f = {I->H.m[2][0], I->H.m[2][1], I->H.m[2][2]}, .n = {I->A.xz, I->A.yz, I->A.zz}};
 }
 
-/* S - g u^T; the product must be symmetric */
+/* Returns the symmetric matrix S - g u^T; g u^T must be symmetric. */
 LANE_INLINE sym3 sym3_sub_product(sym3 S, vec3 g, vec3 u)
 {
     return (sym3){sub_mul(S.xx, g.x, u.x), sub_mul(S.xy, g.x, u.y), sub_mul(S.xz, g.x, u.z),

@@ -4,7 +4,8 @@
 #include "articulated_inertia.h"
 #include "newton_euler.h"
 
-/* The equation of motion of a joint with one coordinate:  D sdd = u - U^T alpha',  with alpha' = X alpha_p. */
+/* The equation of motion of a joint with one coordinate: D sdd = u - U^T alpha', with the acceleration alpha' = X
+ * alpha_p of the parent at the body's origin. */
 typedef struct joint_equation {
     wrench U;
     lane   D, u;
@@ -30,7 +31,7 @@ typedef struct articulated_link {
 typedef struct articulated_workspace {
     newton_euler_workspace euler;
     articulated_link      *link;
-    free_joint_solution   *free_joint; /* [n_quaternions] */
+    free_joint_solution   *free_joint; /* [n_quaternions] solutions of joints with a quaternion */
     lane                  *tau;        /* [nv] tau minus the efforts of elastic joints */
 } articulated_workspace;
 
@@ -39,8 +40,8 @@ typedef struct articulated_pass {
     const dyn_scene             *scene;
     const articulated_workspace *ws;
     const newton_euler_io       *io; /* io of the Newton-Euler forward pass; its qdd are the prescribed accelerations */
-    const lane                  *tau;    /* tau minus the efforts of elastic joints */
-    const bool                  *driven; /* [nv] or NULL */
+    const lane                  *tau;    /* [nv] tau minus the efforts of elastic joints */
+    const bool                  *driven; /* [nv] true: the coordinate's qdd is prescribed; NULL: none is */
     lane                        *qdd, *singular;
 } articulated_pass;
 
@@ -66,8 +67,9 @@ LANE_NOINLINE lane net_effort(const articulated_pass *p, const dyn_body *b)
     return effort;
 }
 
-/* I^A = I + sum of X^T I^a X,  p^A = f0 + sum of X^T p^a  over the children. I is the true inertia of the body, and f0
- * is that of the regrouped body: qdd depends on all f0 only through the efforts  sum of J^T f0,  which are the same. */
+/* Returns articulated inertia and wrench of body i: I^A = I + sum of X^T I^a X, p^A = f0 + sum of X^T p^a over the
+ * children. I is the true inertia of the body, and f0 is that of the regrouped body: qdd depends on all f0 only through
+ * the efforts  sum of J^T f0,  which are the same. */
 LANE_INLINE articulated_body articulated_body_of(const articulated_pass *p, int i)
 {
     const dyn_body         *b        = &p->scene->model->body[i];
@@ -89,14 +91,14 @@ LANE_INLINE const joint_solution *solve_joint(const articulated_pass *p, int i, 
     return s;
 }
 
-/* p^a = p^A + U u / D */
+/* Returns p^a = p^A + U g, with g = u / D: the wrench that the joint passes on. */
 LANE_INLINE wrench articulated_add_effort(wrench p, const wrench *U, lane g)
 {
     return (wrench){add_scaled(p.f, U->f, g), add_scaled(p.n, U->n, g)};
 }
 
-/* Adds x, which contains X^T I^a X and X^T p^a of body b, to the sums of its parent. The last child, which is visited
- * first, sets the sums. */
+/* Adds x = (X^T I^a X, X^T p^a) of body b to the sums of its parent. The last child, which is visited first, sets the
+ * sums. */
 LANE_INLINE void add_to_parent(const articulated_pass *p, const dyn_body *b, const articulated_body *x)
 {
     articulated_body *sum = &p->ws->link[b->tree.parent].children;

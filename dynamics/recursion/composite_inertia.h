@@ -68,8 +68,8 @@ LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
     c->h    = moved;
 }
 
-/* The wrench that gives the composite unit acceleration along its joint from rest. Revolute joint: n = I z, f = z x h.
- * Prismatic joint: f = m z, n = h x z. */
+/* Returns the wrench that accelerates the composite at 1 m/s^2 or rad/s^2 along its joint from rest. Revolute joint: n
+ * = I z, f = z x h. Prismatic joint: f = m z, n = h x z. */
 LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
 {
     lane zero = lane_of(0);
@@ -90,7 +90,7 @@ LANE_INLINE void composite_form(link_transform X, composite *c, double mass)
                         mass); /* called with F = 0; the compiler removes the products with it */
 }
 
-/* Rz(gamma) Rx(alpha) (x, y, 0)^T */
+/* Returns Rz(gamma) Rx(alpha) (x, y, 0)^T, with the constant angles of the joint. */
 LANE_INLINE vec3 rotate_xy_by_constant(link_transform X, lane x, lane y)
 {
     if (X.turn != DYN_TURN_X && X.turn != DYN_TURN_ZX) return rotate_by_constant(X, (vec3){x, y, lane_of(0)});

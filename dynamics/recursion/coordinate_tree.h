@@ -23,8 +23,8 @@ static inline coordinate_tree coordinate_tree_place(arena *a, const dyn_model *m
                              .floor    = arena_take(a, nv, sizeof(double))};
 }
 
-/* Sets the floor of each pivot, the value up to which the pivot counts as zero. With mimics a coordinate moves several
- * joints, whose floors are added. */
+/* Sets floor[v] of the pivot of each coordinate v, the value up to which the pivot counts as zero. With mimics a
+ * coordinate moves several joints, whose floors are added. */
 static inline void pivot_floors(const dyn_model *m, double *floor)
 {
     for (int v = 0; v < m->nv; v++)
@@ -71,8 +71,8 @@ LANE_INLINE lane floor_of(const dyn_model *m, const coordinate_tree *t, const la
     return m->has_floating_body ? add_mul(floor, PIVOT_TOLERANCE, M[(size_t)k * (size_t)m->nv + (size_t)k]) : floor;
 }
 
-/* Returns `bad`, with the body of coordinate k in the lanes where the pivot is zero up to rounding or negative and
- * where no body is recorded yet. */
+/* Returns `bad`, changed to the body of coordinate k in the lanes where the pivot is zero up to rounding or negative
+ * and where no body is recorded yet. */
 LANE_INLINE lane first_singular(lane bad, const dyn_model *m, const coordinate_tree *t, const lane *M, int k,
                                 lane pivot)
 {

@@ -21,7 +21,8 @@ typedef struct displacement_rates {
     lane by_q[6][6], by_u[6][6];
 } displacement_rates;
 
-/* Functions of t^2 for the rotation by the vector w, t = |w|. B_s and C_s are derivatives with respect to t^2. */
+/* Functions of the rotation by the vector w, with t = |w|: A, B and C of the first comment, and B_s and C_s, the
+ * derivatives of B and C with respect to t^2. */
 typedef struct turn {
     vec3 w;
     lane A, B, C, B_s, C_s;
@@ -30,7 +31,7 @@ typedef struct turn {
 
 enum { TURN_TERMS = 9 };
 
-/* sum_k c[k] s^k, for 0 <= s < 1 */
+/* Returns the sum of c[k] s^k, for 0 <= s < 1. */
 LANE_INLINE lane turn_series(const double c[TURN_TERMS], lane s)
 {
     lane sum = lane_of(c[TURN_TERMS - 1]);
@@ -39,7 +40,7 @@ LANE_INLINE lane turn_series(const double c[TURN_TERMS], lane s)
     return sum;
 }
 
-/* Sets the functions by their Taylor series, which converge to the last digit for t < 1. */
+/* Sets the functions of s = t^2 by their Taylor series, which converge to the last digit for t < 1. */
 LANE_INLINE void set_small_turn(turn *r, lane s)
 {
     static const double B[TURN_TERMS]   = {1 / 2.0,          -1 / 24.0,          1 / 720.0,
@@ -91,26 +92,26 @@ LANE_INLINE turn turn_by(vec3 w)
     return r;
 }
 
-/* x + a w x x + b w x (w x x), for vectors x and w */
+/* Returns x + a w x x + b w x (w x x), for vectors x and w. */
 LANE_INLINE vec3 turn_polynomial(const turn *r, lane a, lane b, vec3 x)
 {
     vec3 first = cross(r->w, x);
     return add_scaled(add_scaled(x, first, a), cross(r->w, first), b);
 }
 
-/* E^T x */
+/* Returns E^T x: x rotated back by the displacement's rotation E. */
 LANE_INLINE vec3 turn_back(const turn *r, vec3 x)
 {
     return turn_polynomial(r, -r->A, r->B, x);
 }
 
-/* J x */
+/* Returns J x, with the right Jacobian J = 1 - B [w] + C [w]^2. */
 LANE_INLINE vec3 turn_right_jacobian(const turn *r, vec3 x)
 {
     return turn_polynomial(r, -r->B, r->C, x);
 }
 
-/* d(V v)/dw dw */
+/* Returns d(V v)/dw dw: the change of the displacement V v of the origin for a change dw of the rotation vector. */
 LANE_INLINE vec3 turn_shift_rate(const turn *r, vec3 v, vec3 dw)
 {
     vec3 first = cross(r->w, v), second = cross(r->w, first), d_first = cross(dw, v);
@@ -120,7 +121,7 @@ LANE_INLINE vec3 turn_shift_rate(const turn *r, vec3 v, vec3 dw)
     return add_scaled(add_scaled(sum, first, r->B_s * ds), second, r->C_s * ds);
 }
 
-/* The quaternion r E, normalized and with w >= 0. */
+/* Writes the quaternion of the orientation r displaced by E, normalized and with w >= 0. */
 LANE_INLINE void turn_quaternion(const turn *t, const lane *r, lane *to)
 {
     vec3 x = load3(r), k = scale(t->w, t->half_sine);
@@ -144,8 +145,8 @@ LANE_INLINE void set_column(lane M[6][6], int row, int column, vec3 x)
     M[row + 2][column] = x.z;
 }
 
-/* Sets the derivatives of a joint with a quaternion column by column; `shift` is V v, and `first` is 3 with a position,
- * else 0. */
+/* Sets by_q and by_u of a joint with a quaternion column by column. `shift` is V v. `first`: the first angular
+ * coordinate, 3 if the joint has a position, else 0. */
 static inline void set_free_rates(const turn *t, vec3 v, vec3 shift, int first, displacement_rates *rates)
 {
     *rates = (displacement_rates){.n = first + 3};

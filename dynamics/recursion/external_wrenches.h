@@ -17,7 +17,7 @@ typedef struct attitude {
 
 typedef struct external_wrenches {
     attitude *attitude; /* [n_bodies] attitude of each body */
-    wrench   *sum;      /* [n_bodies] sum of the wrenches on each body */
+    wrench   *sum;      /* [n_bodies] sum of the external wrenches on each body */
 } external_wrenches;
 
 static inline external_wrenches external_wrenches_place(arena *a, const dyn_model *m)
@@ -43,8 +43,8 @@ static inline void attitudes(const dyn_model *m, const joint_transform *XJ, atti
     }
 }
 
-/* Rotates a force or torque from the axes of its site to link or world axes. external_in_given_axes
- * rotates it back. */
+/* Rotates a force or torque from the axes in which its site gives it to link or world axes, by the site's constant
+ * rotation. external_in_given_axes rotates it back. */
 LANE_INLINE vec3 external_in_site_axes(const dyn_wrench_site *site, vec3 x)
 {
     return site->has_axes ? rotate_const(site->axes, x) : x;
@@ -59,7 +59,7 @@ LANE_INLINE vec3 external_in_given_axes(const dyn_wrench_site *site, vec3 x)
  * compensation has the compensated mass and its first moment, in body axes. */
 typedef struct external_load {
     const dyn_wrench_site *site; /* NULL: compensation of gravity */
-    int                    body; /* DYN_WORLD: no effect */
+    int                    body; /* body that the load acts on; DYN_WORLD: no effect */
     bool                   world_axes;
     double                 weight;
     vec3                   F, T, arm;

@@ -55,7 +55,7 @@ LANE_NOINLINE void force_partials_to_parent_free(const joint_pose *pose, force_p
     F->k = mat3_mul(&pose->R, F->k);
 }
 
-/* s + (d z) x f */
+/* Returns s + (d z) x f, with z the unit vector e_z. */
 LANE_INLINE vec3 add_z_cross(vec3 s, lane d, vec3 f)
 {
     return (vec3){sub_mul(s.x, d, f.y), add_mul(s.y, d, f.x), s.z};

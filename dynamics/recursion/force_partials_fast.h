@@ -15,7 +15,7 @@ LANE_INLINE composite_motion composite_motion_with_revolute(const composite_moti
     const vec3       w = v.w, u = v.v, d = a.w;
     composite_motion S;
     vec3             l = {h[1] * w.z, h[0] * w.z,
-                          sub_mul(h[1] * w.x, h[0], w.y)}; /* w x h; its x component is stored with the opposite sign */
+                          sub_mul(h[1] * w.x, h[0], w.y)}; /* w x h, whose x component is stored with the opposite sign */
     lane             C[3][3];
     C[0][0] = sub_mul(add_mul(h[0] * u.x, E[2], w.y), E[1], w.z);
     C[1][0] = sub_mul(add_mul(h[0] * u.y, E[0], w.z), E[2], w.x);

@@ -21,13 +21,13 @@ static inline column_pose world_columns(void)
                          .p = triple_of(vec3_zero())};
 }
 
-/* x a + y b + z c, the product of R and a vector */
+/* Returns x a + y b + z c: the product of R, with columns x, y, z, and the vector (a, b, c). */
 LANE_INLINE triple columns_mul(const column_pose *R, lane a, lane b, lane c)
 {
     return triple_add_scaled(triple_add_scaled(triple_scale(R->x, a), R->y, b), R->z, c);
 }
 
-/* Replaces a by c a + s b, and b by c b - s a. */
+/* Rotates two columns by an angle with cosine c and sine s: replaces a by c a + s b, and b by c b - s a. */
 LANE_INLINE void turn_columns(triple *a, triple *b, lane c, lane s)
 {
     const triple x = triple_add_scaled(triple_scale(*a, c), *b, s);
@@ -108,14 +108,14 @@ static inline void needed_poses(const dyn_model *m, const lane *q, const needed_
     }
 }
 
-/* p_f = p + R_wb p_bf */
+/* Returns the origin of frame f in world axes: p_f = p + R_wb p_bf, with the pose of its body. */
 LANE_INLINE triple frame_point(const column_pose *b, const dyn_frame *f)
 {
     const double *p = f->X_bf.p;
     return triple_add(b->p, columns_mul(b, lane_of(p[0]), lane_of(p[1]), lane_of(p[2])));
 }
 
-/* R_wf = R_wb R_bf */
+/* Returns the rotation of frame f in world axes: R_wf = R_wb R_bf. */
 LANE_INLINE mat3 frame_columns(const column_pose *b, const dyn_frame *f)
 {
     mat3 R;

@@ -71,8 +71,8 @@ static inline void add_rotor(const articulated_pass *p, int i, joint_equation *e
         r * (p->ws->euler.required[b->joint.rotor].n.z + joint_passive(rotor, p->scene->terms, p->io->q, p->io->qd));
 }
 
-/* The equation of the joint of body i. The slide of a helical joint also carries the mass that body i moved to its
- * parent (model.h). */
+/* Returns the equation of motion of the joint of body i. The slide of a helical joint also carries the mass that body i
+ * moved to its parent (model.h). */
 static inline joint_equation geared_joint_equation(const articulated_pass *p, int i, const articulated_body *body)
 {
     const dyn_body *b     = &p->scene->model->body[i];
@@ -91,7 +91,8 @@ static inline joint_equation geared_joint_equation(const articulated_pass *p, in
     return e;
 }
 
-/* Eliminates the joint of body i from I^A and p^A of the body. Returns what the joint passes on to the parent. */
+/* Eliminates the joint of body i from I^A and p^A of the body. Returns I^a and p^a, which the joint passes on to the
+ * parent. */
 LANE_NOINLINE articulated_body eliminate_geared_joint(const articulated_pass *p, int i, articulated_body body)
 {
     const joint_equation  e = geared_joint_equation(p, i, &body);

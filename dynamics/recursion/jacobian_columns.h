@@ -14,10 +14,10 @@
 
 /* The matrices to compute, 6 x nv each. */
 typedef struct jacobian_rates {
-    lane               *J, *Jd, *Jdd; /* NULL if not requested */
-    const world_motion *axes;         /* components are in the axes of this frame; NULL: in world axes */
+    lane *J, *Jd, *Jdd; /* 6 x nv each: the Jacobian, its first and its second time derivative; NULL: not requested */
+    const world_motion *axes; /* components are in the axes of this frame; NULL: in world axes */
     size_t              nv;
-    const int          *column;        /* by velocity coordinate: its column; NULL: all have one, in their order */
+    const int          *column;        /* [nv] column of each velocity coordinate; NULL: column v for coordinate v */
     bool                sums;          /* several joints may add to one column: the model has mimics */
     bool                zeros_are_set; /* the matrices contain results of another state for the same frames */
 } jacobian_rates;
@@ -41,7 +41,7 @@ LANE_INLINE vec3_rates in_axes_of(const world_motion *a, const vec3_rates *x, mo
     return r;
 }
 
-/* Adds x to three rows of a column that begin at `entry`; unless the column is a sum, the entries were zero. */
+/* Adds x to three rows of a column that begin at `entry`. Unless M->sums is set, the entries were zero. */
 LANE_INLINE void add_rows(const jacobian_rates *M, lane *entry, vec3 x)
 {
     const lane x3[3] = {x.x, x.y, x.z};

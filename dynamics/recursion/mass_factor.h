@@ -8,7 +8,7 @@ typedef struct factor {
     coordinate_tree tree;
     dyn_deadline    deadline;
     lane           *L; /* [nv x nv] below the diagonal, in the columns of ancestors only; other entries are scratch */
-    lane           *reciprocal; /* [nv] 1 / D */
+    lane           *reciprocal; /* [nv] 1 / D, the reciprocal pivots */
 } factor;
 
 static inline factor factor_place(arena *a, const dyn_model *m)

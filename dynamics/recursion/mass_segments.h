@@ -13,7 +13,7 @@
 
 enum { SEGMENT = 7 };
 
-/* Consecutive rows of a matrix. */
+/* A range of consecutive rows of a matrix. */
 typedef struct row_run {
     int first, n;
 } row_run;
@@ -33,16 +33,16 @@ typedef struct span {
 
 typedef struct span_list {
     size_t n;
-    span  *span; /* [n] in ascending order */
+    span  *span; /* [n] spans in ascending order of columns */
 } span_list;
 
 typedef struct segment {
-    row_run   own;         /* its coordinates */
-    int       parent;      /* the segment that contains the ancestor of the first coordinate, or -1 */
-    int       root;        /* the segment without ancestors on the way to the base */
+    row_run   own;         /* the coordinates of the segment */
+    int       parent;      /* number of the segment with the ancestor of the first coordinate, or -1 */
+    int       root;        /* number of the segment at the base of this branch, which has no ancestors */
     int       n_ancestors; /* number of ancestors of the first coordinate */
     int       n_runs;
-    row_run  *ancestors;        /* [n_runs] these ancestors in ascending order */
+    row_run  *ancestors;        /* [n_runs] ancestors of the segment's coordinates in ascending order */
     span_list unit_spans;       /* the columns of the unit matrix from the end of the segment on */
     span_list derivative_spans; /* all columns of a derivative of tau */
 } segment;
@@ -51,7 +51,7 @@ typedef struct segments {
     coordinate_tree tree;
     int             n;
     segment        *segment;    /* [n] ancestors before descendants; the memory is for nv segments */
-    int            *segment_of; /* [nv] */
+    int            *segment_of; /* [nv] number of the segment of each coordinate */
     int            *children;   /* [nv] scratch: number of coordinates whose ancestor is this one */
     row_run        *runs;       /* [nv x nv] room for the ancestors */
     span           *spans;      /* [2 x nv x nv] room for the spans */
@@ -116,7 +116,7 @@ static inline void cut_segments(const dyn_model *m, segments *all)
     }
 }
 
-/* Marks segment s and its ancestors in column t of `nonzero`. */
+/* Sets `nonzero` for column t at segment s and at its ancestors. */
 static inline void mark_to_base(const segments *all, size_t nv, int s, int t, bool *nonzero)
 {
     for (; s >= 0; s = all->segment[s].parent)
@@ -141,7 +141,8 @@ static inline void find_nonzero_segments(const dyn_model *m, const segments *all
     }
 }
 
-/* Lists the spans of segment s from the columns of segment t on. */
+/* Lists the spans of segment s in the columns of segment t and all later columns. `nonzero`: as `unit` or `derivative`.
+ */
 static inline span_list list_spans(const segments *all, size_t nv, int s, int t, const bool *nonzero, span *spans)
 {
     const bool *own = nonzero + (size_t)s * nv, *root = nonzero + (size_t)all->segment[s].root * nv;

@@ -30,10 +30,10 @@ typedef struct mass_blocks {
     size_t       stride; /* distance of the rows of S, P and `inverse`, in lanes */
     lane *S; /* [nv x stride] S below the diagonal, then L and V. Row v has the entries of the ancestors of v, from the
                 base on, and of v; other entries are scratch */
-    lane *P; /* [nv x stride] row v has the entries of the ancestors of its segment */
+    lane *P; /* [nv x stride] P; row v has the entries of the ancestors of the segment of v */
     lane *inverse;          /* [nv x stride] M^-1 before it is copied; NULL if stride is nv */
-    lane *minus_reciprocal; /* [nv] -1 / D */
-    lane *minus_unit;       /* [SEGMENT x BLOCK] */
+    lane *minus_reciprocal; /* [nv] -1 / D, with the pivots D */
+    lane *minus_unit;       /* [SEGMENT x BLOCK] -1 times the unit matrix */
     lane *panel;            /* [2 x nv x PANEL] scratch memory */
 } mass_blocks;
 
@@ -59,7 +59,7 @@ static inline mass_blocks mass_blocks_place(arena *a, const dyn_model *m)
                          .panel            = arena_take(a, 2 * (nv * PANEL + PACK), sizeof(lane))};
 }
 
-/* Sets the parts of the solver that depend on the scene only. */
+/* Sets the members of the solver that depend on the scene and not on the state. */
 static inline void mass_blocks_prepare(const dyn_scene *scene, mass_blocks *b)
 {
     segments_prepare(scene->model, &b->segments);
@@ -110,7 +110,8 @@ LANE_INLINE void factor_rows(lane *A, size_t stride, const int n, lane pivot[SEG
     }
 }
 
-/* Factors the block S_ss. Returns `bad`, with the body of a singular pivot where none is recorded yet. */
+/* Factors the diagonal block S_ss of a segment. Returns `bad`, changed to the body of a singular pivot in lanes where
+ * no body is recorded yet. */
 LANE_NOINLINE lane factor_segment(const dyn_model *m, const mass_blocks *b, const segment *s, const lane *M, lane bad)
 {
     const size_t stride = b->stride;
@@ -130,7 +131,7 @@ LANE_NOINLINE lane factor_segment(const dyn_model *m, const mass_blocks *b, cons
     return bad;
 }
 
-/* V = L^-T S_sa,   Y = -D^-1 V,   S_aa += V^T Y,   P = L^-1 Y */
+/* Eliminates segment s from the block of its ancestors a: V = L^-T S_sa, Y = -D^-1 V, S_aa += V^T Y, P = L^-1 Y. */
 static inline void eliminate_segment(const mass_blocks *b, const segment *s)
 {
     segment_task task = task_of(b, s, TILE_LOAD | TILE_UP | TILE_STORE);
@@ -143,7 +144,7 @@ static inline void eliminate_segment(const mass_blocks *b, const segment *s)
     segment_compute(&task, 0, s->n_ancestors);
 }
 
-/* S = M, in the order of the chains */
+/* Copies the rows of segment s of M to S, where row v has the entries of the ancestors of v, from the base on. */
 static inline void gather_chains(const mass_blocks *b, size_t nv, const segment *s, const lane *M)
 {
     const size_t stride = b->stride;
@@ -185,11 +186,12 @@ static inline lane mass_blocks_factor(const dyn_model *m, const mass_blocks *b, 
 typedef struct mass_system {
     lane  *A, *X;
     size_t stride;
-    int    first, end;    /* the columns */
+    int    first, end;    /* the columns first to end - 1 of A and X */
     bool   zeros_are_set; /* X already has its entries that are zero in every state */
 } mass_system;
 
-/* Z_s = -D^-1 L^-T Z_s,   Z_a += V^T Z_s in some columns. */
+/* Eliminates segment s from columns first to end - 1 of the right sides Z: Z_s = -D^-1 L^-T Z_s, Z_a += V^T Z_s, with
+ * the ancestors a of s. */
 static inline void eliminate(const mass_blocks *b, const segment *s, mass_system to, int first, int end)
 {
     segment_task task = task_of(b, s, TILE_LOAD | TILE_UP | TILE_SCALE | TILE_SPREAD | TILE_STORE);
@@ -198,7 +200,8 @@ static inline void eliminate(const mass_blocks *b, const segment *s, mass_system
     segment_compute(&task, first, end);
 }
 
-/* X_s = L^-1 Z_s + P X_a in some columns. X_s^T is also stored at `mirror` unless NULL. */
+/* Finds the rows of segment s of X in some columns: X_s = L^-1 Z_s + P X_a, with the ancestors a of s. X_s^T is also
+ * stored at `mirror` unless NULL. */
 static inline void substitute(const mass_blocks *b, const segment *s, mass_system to, span columns, lane *mirror)
 {
     if (columns.kind == SPAN_APART && to.zeros_are_set) return;
@@ -222,7 +225,8 @@ LANE_INLINE span span_within(span columns, mass_system to)
 
 /* --- the inverse ------------------------------------------------------------------------------------------------ */
 
-/* Z_a = -P^T in the columns of the segment. Z is above the diagonal of `inverse`, whose rows are `stride` apart. */
+/* Sets Z_a = -P^T in the columns of the segment s, for its ancestors a. Z is above the diagonal of `inverse`, whose
+ * rows are `stride` apart. */
 static inline void put_propagation(const mass_blocks *b, const segment *s, lane *inverse, size_t stride)
 {
     const lane *P = b->P + (size_t)s->own.first * b->stride;
@@ -235,7 +239,8 @@ static inline void put_propagation(const mass_blocks *b, const segment *s, lane 
     }
 }
 
-/* Sets (M^-1)_ss = L^-1 D^-1 L^-T + P (M^-1)_as; only its lower triangle is used afterwards. */
+/* Sets the block of segment s in M^-1, (M^-1)_ss = L^-1 D^-1 L^-T + P (M^-1)_as; only its lower triangle is used
+ * afterwards. */
 static inline void inverse_within(const mass_blocks *b, const segment *s, lane *inverse, size_t stride)
 {
     lane        *to   = inverse + (size_t)s->own.first * (stride + 1), block[SEGMENT * BLOCK];

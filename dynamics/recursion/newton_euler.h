@@ -13,8 +13,9 @@
 
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
-/* Returns f' + y x f and n' + y x n + u x f, for a joint with a quaternion of linear and angular velocity u, y.
- * wrench_to_parent_step applies R and the shift by p to them, which gives the rates of R f and R n + p x R f. */
+/* Returns the rate of the wrench (f; n) seen from the parent, in the body's axes, for a joint with a quaternion of
+ * linear and angular velocity u, y: f' + y x f and n' + y x n + u x f. wrench_to_parent_step applies R and the shift by
+ * p to them, which gives the rates of R f and R n + p x R f. */
 LANE_NOINLINE wrench free_wrench_rate(const dyn_body *b, const lane *qd, const wrench_state *s)
 {
     const vec3   u = joint_linear(b, qd), y = joint_angular(b, qd);
@@ -105,7 +106,7 @@ LANE_INLINE void newton_euler(const dyn_scene *scene, const newton_euler_workspa
         forward_pass(&p, (newton_euler_variant){.rates = rates});
         backward_pass(&p, (newton_euler_variant){.rates = rates});
     }
-    /* tau += R of the elastic joints and efforts of coupled transmissions, and their rates to tau' */
+    /* adds the efforts R of elastic joints and those of coupled transmissions to tau, and their rates to tau' */
     if (io->tau) couplings_add(scene, io->q, io->qd, 1, io->tau);
     if (io->tau) drives_add(scene, io->qd, io->qdd, io->tau);
     if (rates && io->tau_dot) couplings_add_rates(scene, io->qd, io->qdd, io->tau_dot);

@@ -41,14 +41,15 @@ LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_b
     return state;
 }
 
-/* n.z of the inertial wrench of a revolute body on the world; the other components are set to zero. */
+/* Returns the inertial wrench of a revolute body on the world, only n.z, the moment about the joint's axis; the other
+ * components are zero. */
 LANE_INLINE wrench grounded_wrench(const dyn_moments *moments, vec3 a, const acceleration_matrix *U)
 {
     const lane zero = lane_of(0), turn = sub_mul(moments->h[0] * a.y, moments->h[1], a.x);
     return (wrench){vec3_zero(), {zero, zero, add_mul(turn, moments->E[0] + moments->E[3], U->yx)}};
 }
 
-/* The inertial wrench of a revolute body on the world except n.z, plus that of the mass on its axis. */
+/* Returns the inertial wrench of a revolute body on the world without n.z, plus that of the mass on the body's axis. */
 LANE_INLINE wrench grounded_rest(const dyn_body *b, vec3 a, const acceleration_matrix *U)
 {
     wrench own = inertial_wrench(&b->derived.regrouped, a, U, true);

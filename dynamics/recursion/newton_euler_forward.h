@@ -6,7 +6,7 @@
 
 typedef struct newton_euler_workspace {
     joint_transform *XJ;
-    motion          *motion; /* [n_bodies], set only for bodies with carries_run */
+    motion          *motion; /* [n_bodies] motion of bodies; set only for bodies with carries_run */
     wrench *required; /* [n_bodies], inertial minus external wrench of each regrouped body, about the body's origin; the
                          backward pass adds those of the children */
     wrench *axis_wrench; /* [n_bodies], inertial wrench of the mass on a revolute axis that the regrouped model counts
@@ -73,7 +73,7 @@ LANE_INLINE joint_rates joint_rates_of(const dyn_body *b, const newton_euler_io 
 
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
-/* Replaces the motion of the parent at the body's origin by that of the body. */
+/* Replaces the motion of the parent, with the acceleration at the body's origin, by the motion of the body. */
 LANE_INLINE void joint_step_at_origin(link_transform X, joint_rates s, motion_state *state, newton_euler_variant v)
 {
     const motion k = motion_to_child(X, state->motion);
@@ -82,7 +82,7 @@ LANE_INLINE void joint_step_at_origin(link_transform X, joint_rates s, motion_st
     if (v.rates) state->rate = add_joint_motion_rate(X, state->rate, &k, &state->motion, s);
 }
 
-/* Replaces the motion of the parent, at its own origin, by that of the body. */
+/* Replaces the motion of the parent, with the acceleration at the parent's origin, by the motion of the body. */
 LANE_INLINE void joint_step(link_transform X, joint_rates s, motion_state *state, newton_euler_variant v)
 {
     if (v.rates) state->rate.ad = acceleration_rate_at_child(X, state, s.sd);
@@ -137,7 +137,7 @@ LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_
         ws->axis_wrench_rate[i] = axis_inertial_wrench(b->derived.axis_moments, state->rate.ad, &state->Ud);
 }
 
-/* U = [wd x] + [w x]^2, and U'. */
+/* Sets U = [wd x] + [w x]^2 of a body and, with rates, U'. */
 LANE_INLINE void set_acceleration_matrices(motion_state *state, newton_euler_variant v)
 {
     state->U = acceleration_matrix_of(state->motion.w, state->motion.wd);
@@ -146,7 +146,7 @@ LANE_INLINE void set_acceleration_matrices(motion_state *state, newton_euler_var
 
 /* --- the pass ------------------------------------------------------------------------------------------------- */
 
-/* The motion of the parent of body b. The world has the acceleration -g. */
+/* Returns the motion of the parent of body b. The world has the acceleration -g. */
 LANE_INLINE motion_state parent_motion(const newton_euler_pass *p, const dyn_body *b, newton_euler_variant v)
 {
     motion_state state = {.motion = world_motion(p->scene->gravity), .rate = {vec3_zero(), vec3_zero()}};
@@ -165,16 +165,16 @@ LANE_INLINE void forward_run(const newton_euler_pass *p, dyn_run run, newton_eul
     motion_state    state = parent_motion(p, &body[run.first], v);
     for (int i = run.first; i < run.end; i++) {
         const dyn_body *b = &body[i];
-        /* w, wd, a of the body from those of its parent, and their rates */
+        /* w, wd, a of the body, and their rates, from those of its parent */
         if (dyn_joint_has_quaternion(b->joint.kind)) {
-            motion_state free = state; /* a copy: so the compiler keeps `state` in registers */
+            motion_state free = state; /* a copy, so that the compiler keeps `state` in registers */
             free_joint_step(b, &p->ws->XJ[i], p->io, &free, v.rates);
             state = free;
         } else {
             WITH_LINK_TRANSFORM(b, &p->ws->XJ[i], joint_step, joint_rates_of(b, p->io, v), &state, v)
         }
         set_acceleration_matrices(&state, v);
-        /* f = m a + U h,  n = h x a + int r x U r dm */
+        /* the inertial wrench f = m a + U h, n = h x a + int r x U r dm, minus the external wrench */
         require_wrench(p, i, &state, v);
     }
     if (!body[run.end - 1].tree.carries_run) return;

@@ -34,12 +34,14 @@ typedef struct free_joint_rates {
     twist v, a, jerk;
 } free_joint_rates;
 
-/* rate - sd (z x x): the rate of the components of a vector x in axes that turn about z at sd */
+/* Returns rate - sd (z x x): the rate of the components of a vector x in axes that turn about z at sd, rad/s. `rate`:
+ * the rate of x itself. */
 LANE_INLINE vec3 subtract_spin(vec3 rate, vec3 x, lane sd)
 {
     return (vec3){add_mul(rate.x, sd, x.y), sub_mul(rate.y, sd, x.x), rate.z};
 }
-/* rate + sd (z x x): the rate of a vector x from that of its components in axes that turn about z at sd */
+/* Returns rate + sd (z x x): the rate of a vector x itself. `rate`: that of its components in axes that turn about z at
+ * sd, rad/s. */
 LANE_INLINE vec3 add_spin(vec3 rate, vec3 x, lane sd)
 {
     return (vec3){sub_mul(rate.x, sd, x.y), add_mul(rate.y, sd, x.x), rate.z};
@@ -79,7 +81,8 @@ LANE_INLINE motion motion_to_child(link_transform X, motion k)
     return (motion){.a = to_child(X, k.a), .w = to_child(X, k.w), .wd = to_child(X, k.wd)};
 }
 
-/* R^T x' - sd z x R^T x, the rate of the components of R^T x, for x = a and wd; k holds R^T a and R^T wd. */
+/* Rotates the rates d of the parent's motion to the body's axes, which turn about z at sd. The components of R^T x, for
+ * x = a and wd, have the rate R^T x' - sd z x R^T x; k holds R^T a and R^T wd. */
 LANE_INLINE motion_rate motion_rate_to_child(link_transform X, motion_rate d, const motion *k, lane sd)
 {
     d = (motion_rate){.ad = to_child(X, d.ad), .wdd = to_child(X, d.wdd)};

@@ -11,7 +11,8 @@ typedef struct wrench_state {
     wrench wrench, rate;
 } wrench_state;
 
-/* S^T w of a joint with a quaternion: linear in w, so it also gives rates. */
+/* Writes the efforts S^T w of a joint with a quaternion to tau. They are linear in w, so that a rate of w gives the
+ * rate of tau. */
 LANE_INLINE void free_effort_out(const dyn_body *b, wrench w, lane *tau)
 {
     lane *out = tau + b->joint.v;
@@ -19,7 +20,7 @@ LANE_INLINE void free_effort_out(const dyn_body *b, wrench w, lane *tau)
     store3(b->joint.kind == DYN_FLOATING ? out + 3 : out, w.n);
 }
 
-/* Adds rotor, damper and spring of a joint with a quaternion to its effort. */
+/* Adds to io->tau the efforts of rotor, damper and spring of a joint with a quaternion. */
 LANE_NOINLINE void add_free_effort_out(const newton_euler_pass *p, const dyn_body *b)
 {
     const newton_euler_io *io = p->io;
@@ -34,7 +35,7 @@ LANE_NOINLINE void add_free_rate_out(const newton_euler_pass *p, const dyn_body 
     free_add_efforts(b, free_force_rates(b, p->scene->terms, &x), io->tau_dot);
 }
 
-/* S^T w of a joint with one coordinate. */
+/* Returns the effort S^T w of a joint with one coordinate: the force or moment of w along its axis. */
 LANE_INLINE lane effort_along(const dyn_body *b, wrench w)
 {
     return b->joint.kind == DYN_PRISMATIC ? w.f.z : w.n.z;
@@ -47,7 +48,7 @@ LANE_INLINE void coordinate_effort_out(const dyn_model *m, const dyn_body *b, la
     tau[b->joint.v] = m->has_mimics ? tau[b->joint.v] + effort : effort;
 }
 
-/* tau_s = S^T w + rotor sdd + friction + spring */
+/* Writes the effort of a joint with one coordinate, tau_s = S^T w + rotor inertia * sdd + friction + spring. */
 LANE_INLINE void effort_out(const newton_euler_pass *p, const dyn_body *b, wrench w)
 {
     const newton_euler_io *io = p->io;
@@ -64,7 +65,7 @@ LANE_INLINE void effort_out(const newton_euler_pass *p, const dyn_body *b, wrenc
     }
 }
 
-/* tau_s' = S^T w' + rotor sddd + (friction + spring)' */
+/* Writes the rate of effort_out: tau_s' = S^T w' + rotor inertia * sddd + (friction + spring)'. */
 LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, wrench rate)
 {
     const newton_euler_io *io = p->io;
@@ -82,8 +83,8 @@ LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, 
     }
 }
 
-/* The wrench that the joint transmits: w plus the wrench of the mass that regrouping moved from the body to its parent
- * (model.h). */
+/* Returns the wrench that the joint transmits: w plus the wrench of the mass that regrouping moved from the body to its
+ * parent (model.h). */
 LANE_INLINE wrench total_joint_wrench(const dyn_body *b, wrench w, const wrench *axis_wrench)
 {
     return b->joint.kind == DYN_REVOLUTE ? wrench_add(w, *axis_wrench) : w;
@@ -97,8 +98,9 @@ LANE_INLINE void joint_wrench_out(const dyn_body *b, const joint_transform *XJ, 
     store3(out + 3, w.n);
 }
 
-/* With moment_at_parent_frame the moment is about the origin of the parent's joint frame, from which a prismatic joint
- * displaces the body by s z: n + s z x f has the rate n' + s z x f' + sd z x f. */
+/* Returns the rate of the joint wrench of body i. With moment_at_parent_frame the moment is about the origin of the
+ * parent's joint frame, from which a prismatic joint displaces the body by s z: n + s z x f has the rate n' + s z x f'
+ * + sd z x f. */
 LANE_INLINE wrench joint_wrench_rate(const newton_euler_pass *p, int i, const wrench_state *s)
 {
     const dyn_body *b = &p->scene->model->body[i];
@@ -122,7 +124,8 @@ LANE_INLINE void results_out(const newton_euler_pass *p, int i, const wrench_sta
         joint_wrench_out(b, &ws->XJ[i], joint_wrench_rate(p, i, s), io->joint_wrench_rates);
 }
 
-/* Transforms s to the parent's axes and origin: f_p = R f,  n_p = R n + p x R f. */
+/* Transforms the wrench s, and its rate, to the parent's axes and origin: f_p = R f, n_p = R n + p x R f. sd: rate of
+ * the joint. */
 LANE_INLINE void wrench_to_parent_step(link_transform X, lane sd, wrench_state *s, newton_euler_variant v)
 {
     if (v.rates) {

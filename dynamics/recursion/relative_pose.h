@@ -14,8 +14,8 @@ static inline relative_pose relative_pose_identity(void)
     return (relative_pose){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}}, .p = vec3_zero()};
 }
 
-/* Transforms a motion u of the ancestor to the axes and origin of the body. s is the pose of the body in the
- * ancestor. */
+/* Transforms a motion u of the ancestor to the axes and origin of its descendant. s is the pose of the descendant in
+ * the ancestor's frame. */
 LANE_INLINE twist twist_in_descendant(const relative_pose *s, twist u)
 {
     return (twist){mat3_mul_transposed(&s->R, cross_add(u.v, u.w, s->p)), mat3_mul_transposed(&s->R, u.w)};

@@ -6,31 +6,30 @@
 
 /* --- symmetric matrices --------------------------------------------------------------------------------------- */
 
-/* Rz E Rz^T for a symmetric E; c and s are cosine and sine of the angle of Rz. With w = s (p - q) + 2 c r, the block [p
- * r; r q] of rows and columns x, y becomes
- *     p' = p - s w,   q' = q + s w,   r' = c w - r. */
+/* Returns Rz E Rz^T for a symmetric E; c and s are cosine and sine of the angle of Rz. With w = s (p - q) + 2 c r, the
+ * block [p r; r q] of rows and columns x, y becomes p' = p - s w,   q' = q + s w,   r' = c w - r. */
 LANE_INLINE sym3 sym3_turn_z(sym3 a, lane c, lane s)
 {
     lane w = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
     return (sym3){sub_mul(a.xx, s, w), add_mul(-a.xy, c, w),       sub_mul(c * a.xz, s, a.yz),
                   add_mul(a.yy, s, w), add_mul(c * a.yz, s, a.xz), a.zz};
 }
-/* Rx(-90 deg) Rz E Rz^T Rx(90 deg). Rx(-90 deg) only moves entries; its changes of sign cost nothing, because the
- * formulas of Rz include them. */
+/* Returns Rx(-90 deg) Rz E Rz^T Rx(90 deg) for a symmetric E; c and s are cosine and sine of the angle of Rz. Rx(-90
+ * deg) only moves entries; its changes of sign cost nothing, because the formulas of Rz include them. */
 LANE_INLINE sym3 sym3_turn_z_minus(sym3 a, lane c, lane s)
 {
     lane w  = add_mul(c * (a.xy + a.xy), s, a.xx - a.yy);
     lane xx = sub_mul(a.xx, s, w), yy = add_mul(a.yy, s, w);
     return (sym3){xx, sub_mul(c * a.xz, s, a.yz), sub_mul(a.xy, c, w), a.zz, neg_sub_mul(c * a.yz, s, a.xz), yy};
 }
-/* Rx E Rx^T for a symmetric E; c and s are cosine and sine of the angle of Rx */
+/* Returns Rx E Rx^T for a symmetric E; c and s are cosine and sine of the angle of Rx. */
 LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
 {
     lane w  = add_mul(c * (a.yz + a.yz), s, a.yy - a.zz);
     lane xy = sub_mul(c * a.xy, s, a.xz), xz = add_mul(c * a.xz, s, a.xy);
     return (sym3){a.xx, xy, xz, sub_mul(a.yy, s, w), add_mul(-a.yz, c, w), add_mul(a.zz, s, w)};
 }
-/* Rz(gamma) Rx(alpha) E (Rz(gamma) Rx(alpha))^T */
+/* Returns R E R^T for a symmetric E, with R = Rz(gamma) Rx(alpha), the constant rotation of the joint. */
 LANE_INLINE sym3 sym3_rotate_by_constant(link_transform X, sym3 a)
 {
     if (X.turn == DYN_TURN_NONE) return a;
@@ -39,7 +38,7 @@ LANE_INLINE sym3 sym3_rotate_by_constant(link_transform X, sym3 a)
     a = sym3_turn_x(a, X.b->pose.ca, X.b->pose.sa);
     return X.turn == DYN_TURN_X ? a : sym3_turn_z(a, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg));
 }
-/* R_pc E R_pc^T */
+/* Returns R_pc E R_pc^T for a symmetric E: rotates it from the body's axes to the parent's. */
 LANE_INLINE sym3 sym3_to_parent(link_transform X, sym3 a)
 {
     if (dyn_joint_has_quaternion(X.joint)) return sym3_rotate(&X.pose->R, a);
@@ -47,7 +46,7 @@ LANE_INLINE sym3 sym3_to_parent(link_transform X, sym3 a)
     return sym3_rotate_by_constant(X, X.joint == DYN_REVOLUTE ? sym3_turn_z(a, X.J.c, X.J.s) : a);
 }
 
-/* R_pc S R_pc^T for a revolute joint and a matrix S whose row and column z are zero. */
+/* Returns R_pc S R_pc^T for a revolute joint and a symmetric matrix S whose row and column z are zero. */
 LANE_INLINE sym3 sym3_xy_to_parent(link_transform X, sym3 S)
 {
     const lane zero = lane_of(0), c = X.J.c, s = X.J.s;
@@ -63,9 +62,9 @@ LANE_INLINE sym3 sym3_xy_to_parent(link_transform X, sym3 S)
 
 /* --- general matrices ----------------------------------------------------------------------------------------- */
 
-/* Rz H Rz^T, or Rx(-90 deg) Rz H Rz^T Rx(90 deg) if `minus`, which costs no more. With w = s (p - q) + c (r + t), the
- * block [p r; t q] of rows and columns x, y becomes  p' = p - s w,  q' = q + s w,  r' = c w - t,  t' = c w - r.
- * `axis_row_is_zero`: the last row of H is zero. */
+/* Returns Rz H Rz^T, or Rx(-90 deg) Rz H Rz^T Rx(90 deg) if `minus`, which costs no more; c and s are cosine and sine
+ * of the angle of Rz. With w = s (p - q) + c (r + t), the block [p r; t q] of rows and columns x, y becomes  p' = p - s
+ * w,  q' = q + s w,  r' = c w - t,  t' = c w - r. `axis_row_is_zero`: the last row of H is zero. */
 LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool axis_row_is_zero, bool minus)
 {
     lane w  = add_mul(c * (H.m[0][1] + H.m[1][0]), s, H.m[0][0] - H.m[1][1]);
@@ -83,7 +82,7 @@ LANE_INLINE mat3 mat3_spin(mat3 H, lane c, lane s, bool axis_row_is_zero, bool m
                    {last.x, last.y, last.z}}};
 }
 
-/* Rx H Rx^T with cosine c and sine s. `axis_row_is_zero`: the last row of H is zero. */
+/* Returns Rx H Rx^T; c and s are cosine and sine of the angle of Rx. `axis_row_is_zero`: the last row of H is zero. */
 LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool axis_row_is_zero)
 {
     const vec3 x = {H.m[0][0], sub_mul(c * H.m[0][1], s, H.m[0][2]), add_mul(c * H.m[0][2], s, H.m[0][1])};
@@ -99,8 +98,8 @@ LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool axis_row_is_zero)
                    {add_mul(s * H.m[1][0], c, H.m[2][0]), add_mul(-H.m[1][2], c, w), add_mul(H.m[2][2], s, w)}}};
 }
 
-/* R H R^T with the constant rotation R = Rz(gamma) Rx(alpha) of the joint. `axis_row_is_zero`: the last row of H is
- * zero. */
+/* Returns R H R^T with the constant rotation R = Rz(gamma) Rx(alpha) of the joint. `axis_row_is_zero`: the last row of
+ * H is zero. */
 LANE_INLINE mat3 mat3_rotate_by_constant(link_transform X, mat3 H, bool axis_row_is_zero)
 {
     if (X.turn == DYN_TURN_X || X.turn == DYN_TURN_ZX) {
@@ -118,7 +117,8 @@ LANE_INLINE mat3 mat3_rotate_by_constant(link_transform X, mat3 H, bool axis_row
     return H;
 }
 
-/* R_pc H R_pc^T for a joint of one coordinate. `axis_row_is_zero`: the last row of H is zero. */
+/* Returns R_pc H R_pc^T for a joint of one coordinate: rotates H from the body's axes to the parent's.
+ * `axis_row_is_zero`: the last row of H is zero. */
 LANE_INLINE mat3 mat3_to_parent(link_transform X, mat3 H, bool axis_row_is_zero)
 {
     if (X.joint != DYN_REVOLUTE) return mat3_rotate_by_constant(X, H, false);

@@ -20,14 +20,14 @@ enum {
 
 typedef struct lane_rows {
     lane  *row;
-    size_t stride; /* distance of the rows */
+    size_t stride; /* distance of the rows, in lanes */
 } lane_rows;
 
 /* The factors of a segment. */
 typedef struct segment_factors {
-    const lane *L, *V, *P;        /* rows of the segment */
-    size_t      stride;           /* distance of these rows */
-    const lane *minus_reciprocal; /* -1 / D */
+    const lane *L, *V, *P;        /* rows of the segment in the factors of mass_solve.h */
+    size_t      stride;           /* distance of these rows, in lanes */
+    const lane *minus_reciprocal; /* -1 / D for the coordinates of the segment */
 } segment_factors;
 
 typedef struct segment_task {
@@ -35,10 +35,10 @@ typedef struct segment_task {
     segment_factors f;
     unsigned        steps;
     bool            lower;  /* TILE_SPREAD leaves out entries of b above the diagonal */
-    lane_rows       from;   /* rows of the segment */
+    lane_rows       from;   /* rows of the segment that y is loaded from */
     lane_rows       others; /* all rows, by coordinate, of the matrix with the rows b of the segment's ancestors */
-    lane_rows       to;     /* rows of the segment: the final y is stored here unless NULL */
-    lane           *mirror; /* y^T is also stored here, with the distance of `to`, unless NULL */
+    lane_rows       to;     /* rows of the segment that the final y is stored to; NULL: not stored */
+    lane           *mirror; /* y^T is also stored here, rows as far apart as those of `to`; NULL: not stored */
 } segment_task;
 
 /* Number of packs in a row of a tile of n rows. The tile, one row of b and, with one lane, one factor fit into the
@@ -69,7 +69,7 @@ LANE_INLINE void tile_clear(tile y, const int n, const int C)
             y[r][t] = pack_zero();
 }
 
-/* Stores the first `entries` entries of a row; only the last pack may be cut. */
+/* Stores the first `entries` lanes of a row of the tile; only the last pack may be cut. */
 LANE_INLINE void tile_store_row(lane *to, const pack *y, const int C, int entries)
 {
 #pragma GCC unroll 8
@@ -78,7 +78,7 @@ LANE_INLINE void tile_store_row(lane *to, const pack *y, const int C, int entrie
     pack_store_some(to + (C - 1) * PACK, y[C - 1], entries - (C - 1) * PACK);
 }
 
-/* Stores the columns c .. end - 1. */
+/* Stores the columns c to end - 1 of the tile in the rows `to`. */
 LANE_INLINE void tile_store(const tile y, const int n, const int C, lane_rows to, int c, int end)
 {
 #pragma GCC unroll 8
@@ -86,7 +86,7 @@ LANE_INLINE void tile_store(const tile y, const int n, const int C, lane_rows to
         tile_store_row(to.row + (size_t)r * to.stride + c, y[r], C, end - c);
 }
 
-/* Stores the transpose of the first `entries` columns. */
+/* Stores the first `entries` columns of the tile as rows: its transpose. */
 LANE_INLINE void tile_store_transposed(const tile y, const int n, const int C, lane_rows to, int entries)
 {
 #pragma GCC unroll 8

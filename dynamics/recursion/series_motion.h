@@ -10,9 +10,9 @@
 
 /* Series of one body, in world axes. f and n are the wrench that its joint transmits, about its origin. */
 typedef struct series_body {
-    lane *R; /* 9, R_wb; for a rotor its axes without its own rotation */
-    lane *d; /* 3, from the origin of the parent to that of the body */
-    lane *a; /* 3, acceleration of the origin minus gravity */
+    lane *R; /* 9 series: R_wb; for a rotor its axes without its own rotation */
+    lane *d; /* 3 series: from the origin of the parent to that of the body, m */
+    lane *a; /* 3 series: acceleration of the origin minus gravity */
     lane *f, *n;
 } series_body;
 
@@ -20,7 +20,7 @@ typedef struct series_pass {
     const dyn_scene       *scene;
     const joint_transform *XJ;
     const lane            *motion, *wrenches;
-    lane                  *bodies;  /* series of the world, then of each body */
+    lane                  *bodies;  /* the series of the world, then those of each body */
     lane                  *scratch; /* DYN_SCRATCH_SERIES series */
     size_t                 n;       /* terms of the motion; of accelerations, forces and tau there are n - 2 */
 } series_pass;
@@ -34,21 +34,21 @@ LANE_INLINE series_size size_of_forces(const series_pass *p)
     return (series_size){p->n - 2, p->n};
 }
 
-/* The series of body i, or of the world. */
+/* Returns the series of body i; i = DYN_WORLD: those of the world. */
 LANE_INLINE series_body series_body_of(const series_pass *p, int i)
 {
     lane *at = p->bodies + (size_t)(i + 1) * DYN_BODY_SERIES * p->n;
     return (series_body){at, at + 9 * p->n, at + 12 * p->n, at + 15 * p->n, at + 18 * p->n};
 }
 
-/* Derivative k of coordinate v. */
+/* Returns the k-th time derivative of coordinate v. */
 LANE_INLINE lane motion_rate_of(const series_pass *p, size_t k, int v)
 {
     const dyn_model *m = p->scene->model;
     return p->motion[(size_t)m->nq + (k - 1) * (size_t)m->nv + (size_t)v];
 }
 
-/* The position of a joint with one coordinate. */
+/* Sets s to the series of the position of a joint with one coordinate. */
 static inline void joint_position_series(const series_pass *p, const dyn_body *b, lane *s)
 {
     double factorial = 1;
@@ -62,7 +62,8 @@ static inline void joint_position_series(const series_pass *p, const dyn_body *b
 
 /* --- one body --------------------------------------------------------------------------------------------------- */
 
-/* The axes A = R_wp Rz(gamma) Rx(alpha) of a joint with one coordinate, at the position zero. */
+/* Sets A = R_wp Rz(gamma) Rx(alpha): the axes of a joint with one coordinate at the position zero, in world axes. P:
+ * the series of R_wp. */
 static inline void series_constant_rotation(const series_pass *p, const dyn_body *b, const lane *P, lane *A)
 {
     const dyn_body_pose *k       = &b->pose;
@@ -75,7 +76,7 @@ static inline void series_constant_rotation(const series_pass *p, const dyn_body
                 series_add_scaled(p->n, P + (3 * i + l) * p->n, R[l][j], A + (3 * i + j) * p->n);
 }
 
-/* R = A Rz(s + theta). `c`, `s`: series of cosine and sine. */
+/* Sets R = A Rz(s + theta). `c`, `s`: series of cosine and sine of the joint's angle. */
 static inline void series_turn(const series_pass *p, const lane *A, const lane *c, const lane *s, lane *R)
 {
     const size_t n = p->n;
@@ -89,7 +90,7 @@ static inline void series_turn(const series_pass *p, const lane *A, const lane *
     }
 }
 
-/* R and d of a body whose joint has one coordinate. */
+/* Sets R and d of body i, whose joint has one coordinate. P: the series of R_wp. */
 static inline void series_child(const series_pass *p, size_t i, const lane *P, const series_body *B)
 {
     const dyn_body *b = &p->scene->model->body[i];
@@ -126,7 +127,7 @@ static inline void series_free_row(size_t n, const lane *v, lane *Q, lane *r)
     }
 }
 
-/* The pose (Q, r) of a joint with a quaternion in the parent's frame. */
+/* Sets the pose (Q, r) of a joint with a quaternion in the parent's frame, as series. v: its velocities. */
 static inline void series_free_pose(const series_pass *p, const joint_pose *pose, const lane *v, lane *Q, lane *r)
 {
     const lane origin[3] = {pose->p.x, pose->p.y, pose->p.z};
@@ -138,7 +139,7 @@ static inline void series_free_pose(const series_pass *p, const joint_pose *pose
     }
 }
 
-/* The velocities of a joint with a quaternion as six series of n - 1 terms: linear, then angular. */
+/* Sets v to the velocities of a joint with a quaternion, six series of n - 1 terms: linear, then angular. */
 static inline void series_free_rates(const series_pass *p, const dyn_body *b, lane *v)
 {
     double factorial = 1;
@@ -150,7 +151,8 @@ static inline void series_free_rates(const series_pass *p, const dyn_body *b, la
     }
 }
 
-/* R = R_wp Q and d = R_wp r of a body whose joint has a quaternion. */
+/* Sets R = R_wp Q and d = R_wp r of body i, whose joint has a quaternion with the pose (Q, r). P: the series of R_wp.
+ */
 static inline void series_free_child(const series_pass *p, size_t i, const lane *P, const series_body *B)
 {
     const size_t    n = p->n;
@@ -168,7 +170,7 @@ static inline void series_free_child(const series_pass *p, size_t i, const lane 
 
 /* --- all bodies ------------------------------------------------------------------------------------------------- */
 
-/* The world accelerates by -g. */
+/* Sets the series of the world: unit rotation, and the acceleration -g. */
 static inline void series_world(const series_pass *p)
 {
     const series_body W = series_body_of(p, DYN_WORLD);

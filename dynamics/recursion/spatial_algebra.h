@@ -46,7 +46,7 @@ LANE_INLINE twist twist_scale(twist a, lane k)
 {
     return (twist){scale(a.v, k), scale(a.w, k)};
 }
-/* u + k s */
+/* Returns u + k s for two twists. */
 LANE_INLINE twist twist_add_scaled(twist u, twist s, lane k)
 {
     return (twist){add_scaled(u.v, s.v, k), add_scaled(u.w, s.w, k)};
@@ -55,37 +55,38 @@ LANE_INLINE twist twist_cross(twist u, twist s)
 {
     return (twist){.v = cross_add(cross(u.w, s.v), u.v, s.w), .w = cross(u.w, s.w)};
 }
-/* u x* f */
+/* Returns u x* f: the rate of a wrench that moves with the motion u. */
 LANE_INLINE wrench twist_cross_wrench(twist u, wrench f)
 {
     return (wrench){.f = cross(u.w, f.f), .n = cross_add(cross(u.w, f.n), u.v, f.f)};
 }
-/* u . F */
+/* Returns u . F, the power of the wrench F along the motion u. */
 LANE_INLINE lane power(twist u, wrench f)
 {
     return add_mul(add_mul(add_mul(dot(u.v, f.f), u.w.x, f.n.x), u.w.y, f.n.y), u.w.z, f.n.z);
 }
 
-/* (trace(E) 1 - E) w, the inertia tensor times w */
+/* Returns (trace(E) 1 - E) w: the inertia tensor of the second moment E times w. */
 LANE_INLINE vec3 tensor_mul(sym3 E, vec3 w)
 {
     lane xx = E.yy + E.zz, yy = E.xx + E.zz, zz = E.xx + E.yy;
     return (vec3){sub_mul(sub_mul(xx * w.x, E.xy, w.y), E.xz, w.z), sub_mul(sub_mul(yy * w.y, E.xy, w.x), E.yz, w.z),
                   sub_mul(sub_mul(zz * w.z, E.xz, w.x), E.yz, w.y)};
 }
-/* I u for the spatial inertia I with mass m and moments h, E */
+/* Returns I u for the spatial inertia I with mass m, first moment h and second moment E. */
 LANE_INLINE wrench inertia_mul(double m, vec3 h, sym3 E, twist u)
 {
     return (wrench){.f = cross_add(times(m, u.v), u.w, h), .n = cross_add(tensor_mul(E, u.w), h, u.v)};
 }
-/* 2 B u, where w is the angular part of u; the linear part has no effect. */
+/* Returns 2 B u for the matrix B of the first comment, where w is the angular part of u; the linear part has no effect.
+ */
 LANE_INLINE wrench twice_coriolis_mul(vec3 l, const mat3 *C, vec3 w)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
     vec3 f = cross(w, l), n = mat3_sub_mul(scale(w, trace), C, w);
     return (wrench){.f = add(f, f), .n = add(n, n)};
 }
-/* The angular part of 2 B^T s; the linear part is zero. */
+/* Returns the angular part of 2 B^T s for the matrix B of the first comment; the linear part is zero. */
 LANE_INLINE vec3 twice_coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
@@ -93,7 +94,7 @@ LANE_INLINE vec3 twice_coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
     return add(n, n);
 }
 
-/* Moment of velocities of a body's mass points: C = v h^T + [w] E */
+/* Returns the moment of velocities of a body's mass points, C = v h^T + [w] E. */
 LANE_INLINE mat3 velocity_moment(twist v, vec3 h, sym3 E)
 {
     vec3 c0 = cross_add(scale(v.v, h.x), v.w, (vec3){E.xx, E.xy, E.xz});

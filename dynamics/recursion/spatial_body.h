@@ -31,8 +31,8 @@ LANE_INLINE vec3 unit(int k)
     return (vec3){lane_of(k == 0), lane_of(k == 1), lane_of(k == 2)};
 }
 
-/* psi' of a joint of one coordinate. That of a unit revolute joint is read from the velocity of the body, since v_p x S
- * = v x S. */
+/* Returns psi' = v_p x S of a joint of one coordinate. For a unit revolute joint it is read from the velocity of the
+ * body, since v_p x S = v x S. */
 LANE_INLINE twist psi_dot(const dyn_body *b, const spatial_state *B)
 {
     if (!is_unit_revolute(b)) return B->psi_d;
@@ -125,7 +125,7 @@ static inline void spatial_states(const dyn_scene *scene, const joint_transform 
             v = p == DYN_WORLD ? rest : body[p].v;
             a = p == DYN_WORLD ? fall : body[p].a;
         }
-        /* v_p and a_p at the body's origin, in its axes */
+        /* v_p and a_p: velocity and acceleration of the parent at the body's origin, in the body's axes */
 #pragma GCC unroll 3
         for (unsigned axis = DYN_ALONG_X; axis <= DYN_ALONG_Z; axis <<= 1) {
             if (!(b->pose.offsets & axis)) continue;

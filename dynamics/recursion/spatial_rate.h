@@ -23,7 +23,7 @@ typedef struct body_rate {
 /* Inputs and outputs of spatial_rates. */
 typedef struct spatial_rate_pass {
     const lane         *qd, *qdd, *qddd;
-    const spatial_body *body; /* [n_bodies], set by spatial_motions */
+    const spatial_body *body; /* [n_bodies] motions, inertias and forces that spatial_motions has set */
     const dof          *dof;  /* [n_dofs], set by spatial_motions */
     body_rate          *body_rate;
     struct dof         *dof_rate;
@@ -40,7 +40,7 @@ LANE_INLINE mat3 mat3_add(const mat3 *a, const mat3 *b)
 
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
-/* Rates of v_p, a_p (of the parent) and v of a body. */
+/* Time derivatives of v_p and a_p of the parent, and of the velocity v of the body. */
 typedef struct motion_rates {
     twist vr_p, j_p, v_r;
 } motion_rates;
@@ -68,7 +68,7 @@ static inline void acceleration_rate(const dyn_body *b, const spatial_rate_pass 
     }
 }
 
-/* C + C^T, which is the rate of E */
+/* Returns C + C^T, the rate of the second moment E. */
 LANE_INLINE sym3 twice_symmetric(const mat3 *C)
 {
     return (sym3){.xx = C->m[0][0] + C->m[0][0],
@@ -102,8 +102,8 @@ LANE_INLINE void inertia_rates(double mass, const spatial_body *B, twist v_r, bo
 
 /* --- all bodies ------------------------------------------------------------------------------------------------ */
 
-/* Computes the rates of the degrees of freedom of body i, and j. `world` is spatial_world(). Returns the rate of the
- * body's velocity. */
+/* Computes the rates of the degrees of freedom of body i, and j, the rate of its acceleration. `world` is
+ * spatial_world(). Returns the rate of the body's velocity. */
 LANE_INLINE twist spatial_motion_rates(const dyn_model *m, const spatial_rate_pass *p, const spatial_body *world,
                                        size_t i)
 {

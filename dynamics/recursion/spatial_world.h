@@ -7,9 +7,9 @@
 #include "world_fixed.h"
 
 typedef struct spatial_body {
-    mat3  R;    /* R_wb */
-    vec3  p;    /* body's origin, relative to the reference point */
-    twist v, a; /* velocity, and acceleration minus gravity */
+    mat3  R;    /* R_wb: rotates body axes to world axes */
+    vec3  p;    /* origin of the body, relative to the reference point */
+    twist v, a; /* velocity, and spatial acceleration minus gravity */
     /* members from E on: of the body; after spatial_gather, of the body with its descendants */
     sym3   E;
     vec3   h, l; /* first moment, momentum */
@@ -50,15 +50,15 @@ LANE_INLINE void spatial_inertia(const dyn_body *b, spatial_body *B, const bool 
 
 /* --- motions, base to leaves -------------------------------------------------------------------------------- */
 
-/* R_wc = R_wp R_pc, row by row */
+/* Sets R_wc = R_wp R_pc row by row. P: R_wp of the parent. */
 LANE_INLINE void spatial_rotation_form(link_transform X, const mat3 *P, mat3 *R)
 {
     for (int k = 0; k < 3; k++)
         store3(R->m[k], to_child(X, load3(P->m[k])));
 }
 
-/* What spatial_motions reads and computes. Poses, velocities, S, psi' and S' are always computed. The flags are
- * constants of the inlined code. */
+/* Inputs of spatial_motions, and flags of what it computes. Poses, velocities, S, psi' and S' are always computed. The
+ * flags are constants of the inlined code. */
 typedef struct spatial_task {
     const lane *qd, *qdd;      /* of all coordinates; NULL means zeros */
     bool        accelerations; /* a of bodies; without it, a is not set */
@@ -120,8 +120,8 @@ static inline spatial_body spatial_world(const double gravity[3])
                           .a = {.v = {lane_of(-gravity[0]), lane_of(-gravity[1]), lane_of(-gravity[2])}, .w = o}};
 }
 
-/* Index of the first degree of freedom of body i. Mimics have degrees of freedom of their own, apart from those of
- * their leaders. */
+/* Returns the index of the first degree of freedom of body i. Mimic joints have degrees of freedom of their own, apart
+ * from those of their leaders. */
 static inline size_t dof_first(const dyn_model *m, size_t i)
 {
     return (size_t)m->body[i].joint.dof;
@@ -151,7 +151,7 @@ LANE_INLINE void spatial_motions(const dyn_scene *scene, const joint_transform *
     }
 }
 
-/* Adds the composite of body B to that of its parent P, but for the force. */
+/* Adds the composite of body B to that of its parent P, except the force. */
 LANE_INLINE void spatial_gather_inertia(const spatial_body *B, spatial_body *P)
 {
     P->E = sym3_add(P->E, B->E);
@@ -162,7 +162,7 @@ LANE_INLINE void spatial_gather_inertia(const spatial_body *B, spatial_body *P)
             P->C.m[i][j] += B->C.m[i][j];
 }
 
-/* Adds the composite of body B to that of its parent P. */
+/* Adds the composite of body B, with its force, to that of its parent P. */
 LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 {
     spatial_gather_inertia(B, P);
@@ -171,7 +171,8 @@ LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 
 /* --- external wrenches -------------------------------------------------------------------------------------- */
 
-/* Point of application of a wrench, relative to the reference point; first moment of a compensated mass about it. */
+/* Returns the point of application of a wrench, relative to the reference point; for a compensation of gravity the
+ * first moment of the compensated mass about the reference point. */
 LANE_INLINE vec3 load_arm(const external_load *load, const spatial_body *B)
 {
     return add(times(load->weight, B->p), mat3_mul(&B->R, load->arm));

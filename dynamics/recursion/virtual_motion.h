@@ -28,7 +28,7 @@ LANE_INLINE void mat3_add_outer(mat3 *M, vec3 a, vec3 b)
     store3(M->m[2], add_scaled(load3(M->m[2]), b, a.z));
 }
 
-/* P, the virtual momentum of a body or of a composite. */
+/* Returns P, the virtual momentum of a body or of a composite (first comment). */
 LANE_INLINE wrench virtual_momentum(const virtual_body *V)
 {
     const mat3 *D = &V->D;
@@ -98,18 +98,20 @@ LANE_INLINE void virtual_gather(const virtual_body *V, virtual_body *P, bool wor
 
 /* --- changes of composites with a degree of freedom -------------------------------------------------------------- */
 
-/* Changes of the force of a composite with a dof b, which do not depend on virtual motions: see hessian.c. */
+/* Derivatives of the force of a composite along a dof b: F_q, F_qd and t of hessian.c. They do not depend on virtual
+ * motions. */
 typedef struct force_changes {
     wrench F_q, F_qd, t;
 } force_changes;
 
-/* Changes of a composite with a dof b, which depend on virtual motions. */
+/* Derivatives of the sums P, R and kappa of a composite along a dof b (hessian.c). They depend on virtual motions. */
 typedef struct virtual_changes {
     wrench P_q;
     vec3   R_q, R_qd, kappa_q;
 } virtual_changes;
 
-/* B: the composite of this mass; K: the sums of its external wrenches in world axes, NULL: none. */
+/* Returns the derivatives of the force of the composite B with mass `mass` along a dof. K: the sums of its external
+ * wrenches in world axes, NULL: none. */
 LANE_INLINE force_changes force_changes_of(double mass, const spatial_body *B, const world_fixed_wrenches *K,
                                            const dof *b)
 {
@@ -121,7 +123,7 @@ LANE_INLINE force_changes force_changes_of(double mass, const spatial_body *B, c
     return c;
 }
 
-/* tr(A) w - A^T w */
+/* Returns tr(A) w - A^T w. */
 LANE_INLINE vec3 trace_minus_transposed_mul(const mat3 *A, vec3 w)
 {
     return mat3_sub_mul_transposed(scale(w, A->m[0][0] + A->m[1][1] + A->m[2][2]), A, w);

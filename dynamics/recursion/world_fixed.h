@@ -9,7 +9,7 @@
  * contains them with negative sign, so it changes by  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k))  in addition.
  * The last sum is tr(X) w_u - X w_u. */
 typedef struct world_fixed_wrenches {
-    vec3 F, T; /* sums of force and torque */
+    vec3 F, T; /* sums of force and torque about the reference point of the motions */
     mat3 X;    /* sum of F x^T, with x the point of application */
 } world_fixed_wrenches;
 
@@ -18,7 +18,7 @@ LANE_INLINE wrench world_fixed_mul(const world_fixed_wrenches *k, vec3 w)
     lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];
     return (wrench){.f = cross(w, k->F), .n = mat3_sub_mul(cross_add(scale(w, trace), w, k->T), &k->X, w)};
 }
-/* The angular part of K^T s, where K u corrects u x* f for wrenches in world axes; the linear part is zero. */
+/* Returns the angular part of K^T s, with K of world_fixed_wrenches; the linear part is zero. */
 LANE_INLINE vec3 world_fixed_mul_transposed(const world_fixed_wrenches *k, twist s)
 {
     lane trace = k->X.m[0][0] + k->X.m[1][1] + k->X.m[2][2];

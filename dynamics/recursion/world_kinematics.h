@@ -16,9 +16,9 @@ typedef struct motion_variant {
 
 /* Pose and motion of a body or of a frame. */
 typedef struct world_motion {
-    mat3 R;          /* R_wb */
-    vec3 p, v, a, j; /* of the origin: position, velocity, acceleration, jerk */
-    vec3 w, wd, wdd; /* angular velocity and its derivatives */
+    mat3 R;          /* R_wb: rotates body axes to world axes */
+    vec3 p, v, a, j; /* position, velocity, acceleration and jerk of the origin, in world axes */
+    vec3 w, wd, wdd; /* angular velocity and its first two derivatives, in world axes */
 } world_motion;
 
 /* Rates of the model's coordinates; NULL means zeros. */
@@ -40,7 +40,8 @@ LANE_INLINE vec3_rates fixed_vector(const world_motion *b, vec3 x, motion_order 
     return r;
 }
 
-/* p = p_p + d, and its derivatives */
+/* Sets the origin p = p_p + d of a body and its derivatives: P is the motion of the parent, d the vector between the
+ * origins. */
 LANE_INLINE void set_origin(const world_motion *P, const vec3_rates *d, motion_order order, world_motion *C)
 {
     C->p = add(P->p, d->x);
@@ -49,7 +50,7 @@ LANE_INLINE void set_origin(const world_motion *P, const vec3_rates *d, motion_o
     if (order >= JERKS) C->j = add(P->j, d->ddd);
 }
 
-/* w = w_p, and its derivatives */
+/* Gives the body C the angular velocity of its parent P, with its derivatives. */
 LANE_INLINE void keep_rotation(const world_motion *P, motion_order order, world_motion *C)
 {
     if (order >= VELOCITIES) C->w = P->w;
@@ -76,7 +77,7 @@ LANE_INLINE void add_slide(vec3_rates *d, const vec3_rates *z, joint_position_ra
                        z->x, s.sddd);
 }
 
-/* w = w_p + z sd, and its derivatives, for a revolute joint */
+/* Sets w = w_p + z sd, and its derivatives, for a revolute joint with axis z and rate sd. P: motion of the parent. */
 LANE_INLINE void add_turn(const world_motion *P, const vec3_rates *z, joint_position_rates s, motion_order order,
                           world_motion *C)
 {
@@ -92,7 +93,7 @@ LANE_INLINE void rotation_form(link_transform X, const mat3 *P, mat3 *R)
         store3(R->m[k], to_child(X, load3(P->m[k]))); /* R_wc^T e_k = R_pc^T R_wp^T e_k */
 }
 
-/* R_wp p_pc; the zeros of p_pc are left out */
+/* Returns R_wp p_pc, the vector from the parent's origin to the body's at s = 0; the zeros of p_pc are left out. */
 LANE_INLINE vec3 offset_in_world(const mat3 *R, const dyn_body *b)
 {
     vec3 p = vec3_zero();
@@ -184,13 +185,13 @@ static inline world_motion world_at_rest(void)
                           .wdd = o};
 }
 
-/* The motion of a body, or of the world, which is at rest. */
+/* Returns the motion of a body; for DYN_WORLD `rest`, the motion of the world. */
 LANE_INLINE const world_motion *motion_of(const world_motion *bodies, const world_motion *rest, int body)
 {
     return body == DYN_WORLD ? rest : &bodies[body];
 }
 
-/* Bodies first to end - 1. */
+/* A range of bodies, from first to end - 1. */
 typedef struct body_range {
     size_t first, end;
 } body_range;
@@ -199,7 +200,7 @@ typedef struct body_range {
 typedef struct needed_bodies {
     size_t      n;
     body_range *range; /* [n] in ascending order */
-    bool       *mark;  /* [n_bodies] the body is needed */
+    bool       *mark;  /* [n_bodies] true: the motion of this body is computed */
 } needed_bodies;
 
 /* Memory of a kernel that needs the motion of the bodies only. */
@@ -239,7 +240,7 @@ LANE_INLINE void world_motions(const dyn_model *m, const world_workspace *ws, co
     range_motions(m, ws, rates, order, (body_range){0, m->n_bodies}, false);
 }
 
-/* R_wf = R_wb R_bf */
+/* Returns R_wf = R_wb R_bf, the rotation of a frame of body b. */
 LANE_INLINE mat3 frame_rotation(const world_motion *b, const dyn_frame *f)
 {
     mat3 R;
