@@ -7,16 +7,17 @@ from collections import deque
 from types import TracebackType
 from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Optional, Sequence, Type, TypeVar, Union
 
-from . import address, calls, http1
+from . import calls
 from .answers import A, answer_of
 from .arrays import in_order
-from .async_connection import Pool
 from .chunks import CHUNK, Chunks, Progress, Whole
 from .contract.async_operations import AsyncOperations
 from .contract.fields import ModelEntry, ModelFields, ProblemMeaning, Ready, Service
 from .described import Described
 from .errors import ConnectionFailed, Problem, TimedOut
-from .retries import FIRST_PAUSE, Attempts
+from .http import address, http1
+from .http.async_connection import Pool
+from .http.retries import FIRST_PAUSE, Attempts
 
 C = TypeVar("C", bound="AsyncClient")
 

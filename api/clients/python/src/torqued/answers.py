@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Iterator, Mapping, Optional, Type, TypeVar, Un
 import numpy as np
 import numpy.typing as npt
 
-from . import http1
 from .errors import BadAnswer
+from .http import http1
 
 Array = npt.NDArray[np.float64]
 Scalar = Union[float, Array]                                    # float for one state, array for a batch

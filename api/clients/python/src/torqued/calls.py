@@ -12,8 +12,9 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from . import cbor, http1
+from . import cbor
 from .errors import BadAnswer, DeadlinePassed, Problem
+from .http import http1
 
 JSON, XML, CBOR, TEXT = "application/json", "application/xml", "application/cbor", "text/plain"
 CBOR_OF_ARRAYS = CBOR + "; arrays=multidimensional"

@@ -6,16 +6,17 @@ import time
 from types import TracebackType
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Type, TypeVar, Union
 
-from . import address, calls, http1
+from . import calls
 from .answers import A, answer_of
 from .arrays import in_order
 from .chunks import CHUNK, Chunks, Progress, Whole
-from .connection import Pool
 from .contract.fields import ModelEntry, ModelFields, ProblemMeaning, Ready, Service
 from .contract.operations import Operations
 from .described import Described
 from .errors import ConnectionFailed, Problem, TimedOut
-from .retries import FIRST_PAUSE, Attempts
+from .http import address, http1
+from .http.connection import Pool
+from .http.retries import FIRST_PAUSE, Attempts
 
 C = TypeVar("C", bound="Client")
 

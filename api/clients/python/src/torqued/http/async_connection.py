@@ -7,9 +7,10 @@ import time
 from collections import deque
 from typing import Optional, Sequence
 
-from . import cbor, http1
+from .. import cbor
+from ..errors import BadAnswer, ConnectionFailed, TimedOut
+from . import http1
 from .address import Address
-from .errors import BadAnswer, ConnectionFailed, TimedOut
 
 
 class _Protocol(asyncio.BufferedProtocol):

@@ -10,8 +10,8 @@ from typing import Mapping, Optional
 
 import numpy as np
 
-from . import cbor
-from .errors import BadAnswer
+from .. import cbor
+from ..errors import BadAnswer
 
 LARGEST_HEAD = 65536    # bytes
 FIELD = re.compile(r"\r\n([!#-'*+.^-`|~\w-]+):[ \t]*([^\r\n]*?)[ \t]*(?=\r\n|\Z)", re.ASCII)

@@ -6,8 +6,8 @@ import random
 import time
 from typing import Optional
 
+from ..calls import Call, retry_after
 from . import http1
-from .calls import Call, retry_after
 
 TRANSIENT = (429, 502, 503)     # refused for now; nothing was computed
 FIRST_PAUSE = 0.1               # s, before the first repetition where the server names no time; doubled each time

@@ -8,9 +8,10 @@ import time
 from collections import deque
 from typing import Sequence
 
-from . import cbor, http1
+from .. import cbor
+from ..errors import ConnectionFailed, TimedOut
+from . import http1
 from .address import Address
-from .errors import ConnectionFailed, TimedOut
 
 MOST_BUFFERS = 512      # in one sendmsg; Linux takes 1024
 SMALL = 8192            # bytes of a request that are sooner copied than sent in parts

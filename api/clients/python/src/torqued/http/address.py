@@ -9,7 +9,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Optional
 
-from .contract.version import VERSION
+from ..contract.version import VERSION
 
 TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")     # RFC 6750, section 2.1
 
