@@ -10,9 +10,9 @@
 
 enum { ROBOTS = 240, ROWS = 3 };
 
-/* The bounds of the comparisons with the reference in long double. */
+/* Relative to the largest entry, like the comparisons with the reference in long double. */
 #define TOLERANCE 2e-14
-/* of M and the forces; times the condition of the robot (trial_leverage) */
+/* Relative to M and the forces; multiplied by the condition of the robot (trial_leverage). */
 #define FORWARD_TOLERANCE (8 * DBL_EPSILON)
 
 static book_tree *tree_of(const trial *t)
@@ -23,7 +23,8 @@ static book_tree *tree_of(const trial *t)
     return tree;
 }
 
-/* External forces in the coordinates of body 0. X is X of the link's frame; in that frame f = [n + point x f; f]. */
+/* Sets the external forces in the coordinates of body 0. X is that of the link's frame; in that frame f = [n + point x
+ * f; f]. */
 static void external_forces(const trial *t, book_tree *tree, size_t row, vec6 *fx)
 {
     reference_wrench      wrench[TRIAL_WRENCHES];
@@ -76,7 +77,7 @@ static dyn_pose wrench_frame(const book_body *b, bool about_parent_frame, const 
     return frame;
 }
 
-/* [R^T f; R^T (n - p x f)] */
+/* Writes the force f to `out` as [force; moment] in a frame: [R^T f; R^T (n - p x f)]. */
 static void wrench_in_frame(const dyn_pose *frame, vec6 f, double out[6])
 {
     double p[3][3], moment[3];
@@ -152,7 +153,7 @@ static void check_crba(const trial *t)
     book_free(tree);
 }
 
-static size_t articulated; /* trees that the articulated-body algorithm has solved */
+static size_t articulated; /* number of trees that the articulated-body algorithm has solved */
 
 static void check_aba(const trial *t)
 {
@@ -190,7 +191,7 @@ static void check_all(const trial *t)
     check_aba(t);
 }
 
-static size_t compared[DYN_JOINT_KINDS]; /* joints of each type */
+static size_t compared[DYN_JOINT_KINDS]; /* number of joints of each type that were compared */
 
 static void count_and_check(const trial *t)
 {
@@ -206,13 +207,14 @@ static void test_random_robots(void **state)
         assert_true(compared[type] > 20);
 }
 
-/* Friction and springs are switched on one by one. */
+/* Compares with friction and springs switched on one by one. */
 static void test_terms(void **state)
 {
     trial_terms(2, check_all);
 }
 
-/* Robots without mimics and rigid motors, whose coordinates each move one joint, for the articulated-body algorithm. */
+/* Compares robots without mimics and rigid motors, whose coordinates each move one joint, with the articulated-body
+ * algorithm. */
 static void test_trees_without_shared_coordinates(void **state)
 {
     articulated = 0;

@@ -13,7 +13,8 @@ enum { MOST = 9, SYSTEMS = 40, LANES = DYN_MAX_LANES };
 /* Householder reflections are backward stable: errors are the condition number, below 1e3 here, times rounding. */
 #define TOLERANCE 1e-12
 
-/* A matrix in each of eight states: m x n, in rows, each state by itself; some entries are not stored. */
+/* A matrix of m x n in each of eight states, stored one state after another; some entries are always zero and not
+ * stored. */
 typedef struct system_of_states {
     size_t m, n;
     int    entry[MOST * MOST];
@@ -39,7 +40,7 @@ typedef struct results {
     double inverse[MOST * MOST], scale[MOST], pivot, norm, first, fourth;
 } results;
 
-/* Puts lane `lane` of W states that begin with state `first`. */
+/* Copies W states, from state `first` on, to lanes; every second entry is multiplied by `factor`. */
 static void put_states(const system_of_states *s, size_t W, size_t first, double factor, double *J)
 {
     for (size_t e = 0; e < s->m * s->n; e++)
@@ -71,7 +72,7 @@ static void run_kernels(const dyn_kernels *k, const system_of_states *s, double 
     }
 }
 
-/* C = A B, with A m x k and B k x n */
+/* Sets C = A B, with A m x k and B k x n. */
 static void multiply_rows(size_t m, size_t k, size_t n, const double *A, const double *B, double *C)
 {
     memset(C, 0, m * n * sizeof *C);
@@ -81,7 +82,7 @@ static void multiply_rows(size_t m, size_t k, size_t n, const double *A, const d
                 C[i * n + j] += A[i * k + l] * B[l * n + j];
 }
 
-/* The pseudoinverse K of a matrix of full column rank is defined by K A = 1 and a symmetric A K (Penrose). */
+/* Checks that K is the pseudoinverse of A, of full column rank: K A = 1 and A K is symmetric (Penrose). */
 static void check_pseudoinverse(const system_of_states *s, size_t lane, const results *r, uint64_t seed)
 {
     double one[MOST * MOST], identity[MOST * MOST] = {0}, both[MOST * MOST], turned[MOST * MOST], sum = 0;
@@ -106,7 +107,8 @@ static void check_pseudoinverse(const system_of_states *s, size_t lane, const re
     check_close_scaled("norm", seed, 1, &r->norm, &sum, TOLERANCE, 1);
 }
 
-/* M = D (K A' - 1) D^-1 with A' = A but for every second entry. */
+/* Compares the change M = D (K A' - 1) D^-1 with its definition; A' = A with every second entry multiplied by `factor`.
+ */
 static void check_change(const system_of_states *s, size_t lane, double factor, const results *r, uint64_t seed)
 {
     const size_t n = s->n;

@@ -10,7 +10,7 @@
 
 enum { ROBOTS = 16, ROWS = 11, FRAMES = 3, AXES = 15 };
 
-/* Accelerations of free robots are far larger than those that gravity and velocities explain, as under strong efforts.
+/* Factor of the accelerations of free robots: far larger than gravity and velocities explain, as under strong efforts.
  */
 #define STRONG 300
 
@@ -24,7 +24,7 @@ typedef struct problem {
     bool           drives; /* some coordinates of some states are driven */
 } problem;
 
-/* The results of all states, a row each. */
+/* The results of all states, one row for each state. */
 typedef struct solutions {
     double efforts[ROWS][AXES], along[ROWS][AXES], change[ROWS][DYN_MAX_DOF], energy[ROWS], rank[ROWS];
     double contradictory[ROWS];
@@ -62,7 +62,7 @@ static double *take_lanes(size_t entries, size_t W)
 {
     double *room = aligned_alloc(DYN_ALIGN, (entries * W * sizeof *room + DYN_ALIGN) / DYN_ALIGN * DYN_ALIGN);
     assert_non_null(room);
-    memset(room, 0xff, entries * W * sizeof *room); /* NaN */
+    memset(room, 0xff, entries * W * sizeof *room); /* all bytes 0xff: NaN */
     return room;
 }
 
@@ -132,7 +132,8 @@ static void solve_states(const problem *p, const dyn_kernels *k, size_t first, s
     }
 }
 
-/* Every state has the same bits on all targets of a class, at any place of a block and beside any states. */
+/* Checks that every state has the same bits on all targets of a class, at any place of a block and beside any states.
+ */
 static void compare_targets(const problem *p)
 {
     solutions *expected[2] = {NULL, NULL};
@@ -192,8 +193,8 @@ static void compare_with_lapack(const problem *p, block *x, size_t row, const so
     if (!p->drives) assert_int_equal(got->contradictory[row], 0);
 }
 
-/* The frames do not accelerate after the change: J (qdd + change) = -delta l. Only coordinates that are not driven
- * change. */
+/* Checks that frames do not accelerate after the change: J (qdd + change) = -delta l. Only coordinates that are not
+ * driven change. */
 static void check_motion(const problem *p, const block *x, size_t row, const solutions *got)
 {
     const size_t nv = p->t->nv;

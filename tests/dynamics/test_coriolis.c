@@ -12,7 +12,7 @@
 enum { ROBOTS = 120 };
 
 typedef struct symbols {
-    double *M, *dM; /* nv x nv, and nv x nv x nv: derivative of M_ij along coordinate k */
+    double *M, *dM; /* nv x nv mass matrix; nv x nv x nv: derivative of M_ij along coordinate k */
     double *C, *gamma;
 } symbols;
 

@@ -176,7 +176,7 @@ static bool turns_in_world(const dyn_body *b)
     return b->tree.parent == DYN_WORLD && dyn_joint_has_quaternion(b->joint.kind);
 }
 
-/* Builds both; false if no joint of the world has a quaternion. */
+/* Builds both robots; false if no joint of the world has a quaternion. */
 static bool make_pair(uint64_t seed, rotor_pair *pair)
 {
     random_tree  tree  = random_tree_make(seed, 6 + seed % 14, seed % 2 == 0, TREE_ALL & ~(unsigned)TREE_ROTORS);

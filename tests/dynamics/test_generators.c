@@ -19,7 +19,7 @@ typedef struct field {
 
 typedef struct tally {
     size_t zero, one, positive, negative;
-    double first; /* the first value that is not 0 */
+    double first; /* first value of the field that is not 0 */
     bool   differs;
 } tally;
 

@@ -18,7 +18,7 @@
 
 enum { ROBOTS = 120, LOADED = 40 };
 
-/* The multipliers are the random numbers of qddd. */
+/* Computes the gradient of inverse dynamics. The multipliers are the random numbers of qddd. */
 static void run_inverse(const dyn_kernels *k, const trial *t, const gradients *g)
 {
     rows_gradient(k, &t->scene, t->rows,
@@ -114,7 +114,7 @@ static void run_matrices(const dyn_kernels *k, const trial *t, double *const D[G
             .q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .regressor = D[GRADIENT_PARAMETERS]});
 }
 
-/* Compares with the matrices of `sensitivity` and with the regressor; tau has the bits of inverse dynamics. */
+/* Compares with the matrices of `sensitivity` and with the regressor; tau must have the bits of inverse dynamics. */
 static void compare_with_matrices(const trial *t)
 {
     const size_t       nv = t->nv, square = nv * nv, nj = 6 * t->bodies * nv, nw = t->scene.n_wrenches;
@@ -214,8 +214,8 @@ static void test_gradients_are_complex_step_derivatives(void **state)
 
 /* --- forward dynamics ------------------------------------------------------------------------------------------- */
 
-/* The gradients of forward dynamics by parameters and gravity are those of inverse dynamics with the multipliers -mu,
- * where mu are the derivatives by tau. */
+/* Checks that the gradients of forward dynamics by parameters and gravity are those of inverse dynamics with the
+ * multipliers -mu, where mu are the derivatives by tau. */
 static void compare_with_inverse(const dyn_kernels *k, const trial *t, double *qdd, const gradients *got)
 {
     gradients inner   = gradients_allocate(t);

@@ -329,7 +329,7 @@ static void products_free(products *p)
     trial_directions_free(&p->along);
 }
 
-/* The multipliers are the random numbers of qddd, turned around. */
+/* Returns multipliers: the random numbers of qddd in reverse order, plus a quarter of those of qd. */
 static double *multipliers_make(const trial *t)
 {
     double *m = trial_array(t, t->nv);
@@ -377,7 +377,7 @@ static double add_matrix(size_t n, const double *M, bool transposed, const doubl
  * different quantities commute. Rounding is that of the largest product. */
 static void compare_direction(const trial *t, double *const H[5], const products *p, size_t i)
 {
-    /* q_q, q_qd, q_qdd, qd_qd, qd_qdd of row and column; -1: zero */
+    /* matrix[row][column]: index of the second derivative q_q, q_qd, q_qdd, qd_qd or qd_qdd in H; -1: zero */
     static const int matrix[TRIAL_PARTS][TRIAL_PARTS] = {{0, 1, 2}, {1, 3, 4}, {2, 4, -1}};
     const size_t     nv                               = t->nv;
     double          *sum = trial_array(t, TRIAL_PARTS * nv), most = cancelled_weight(t);
@@ -541,7 +541,7 @@ static void expect_directional_rates(const dyn_kernels *k, const trial *t, const
     free(expected), free(qdd);
 }
 
-/* The rates of qdd have the bits of forward_directional. */
+/* Compares products of forward dynamics with the matrices, and rates of qdd with forward_directional, bitwise. */
 static void compare_forward_products(const trial *t)
 {
     const size_t nv          = t->nv;

@@ -14,7 +14,7 @@
 enum { ROBOTS = 60 };
 
 typedef struct matrices {
-    double *by[4]; /* q, qd, qdd or tau, wrenches */
+    double *by[4]; /* derivatives with respect to q, qd, qdd or tau, and wrenches */
 } matrices;
 
 static matrices allocate(const trial *t)

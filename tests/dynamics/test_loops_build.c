@@ -105,7 +105,7 @@ static void wrong_loops_are_refused(void **state)
     close_sample(&s);
 }
 
-/* A memory that refuses a piece. */
+/* A memory that refuses a request after a number of pieces. */
 typedef struct few_pieces {
     dyn_arena arena;
     size_t    left;

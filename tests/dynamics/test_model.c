@@ -87,7 +87,7 @@ static void test_general_rotations_are_kept(void **state)
         dyn_model      *model  = small_build(&d);
         const double    got[2] = {model->body[0].pose.ca, model->body[0].pose.sa},
                      exact[2]  = {cos(angles[i]), sin(angles[i])};
-        /* checks both: the smaller of the two must also be accurate to its last digits */
+        /* the smaller of cos and sin must also be accurate to its last digits */
         check_close("cos alpha", i, 1, &got[0], &exact[0], 4e-16);
         check_close("sin alpha", i, 1, &got[1], &exact[1], 4e-16);
         dyn_model_free(model);
@@ -246,7 +246,7 @@ static void test_subtree_moment(void **state)
     link[0].before = link[0].after = here;
     link[1]                        = link[0];
     link[1].parent                 = 0;
-    link[1].before.p[0]            = -1; /* folded at q = 0 */
+    link[1].before.p[0]            = -1; /* the chain is folded at q = 0 */
     link[0].inertia                = (dyn_inertia){.mass = 2, .com = {0.5, 0, 0}};
     link[1].inertia                = (dyn_inertia){.mass = 3, .com = {1, 0, 0}};
     dyn_model *m                   = small_build(&d);

@@ -79,7 +79,7 @@ static trial floating_trial(uint64_t seed)
 {
     random_tree tree = random_tree_make(seed, 6 + seed % 12, true, TREE_ALL & ~(unsigned)TREE_COMPENSATED);
     tree.description.base_rotor_inertia = tree.description.base_damping =
-        0; /* rotor and damper of a base act from outside */
+        0; /* without rotor and damper of the base, which act from outside */
     trial t = trial_of(seed, tree, 1, 3);
     for (int i = 0; i < 3; i++)
         t.site[i].world_axes = true;

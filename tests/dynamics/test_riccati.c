@@ -40,7 +40,7 @@ static void fill_random(uint64_t *seed, size_t rows, size_t columns, double *M)
             M[i * dyn_riccati_width(columns) + j] = draw_number(seed);
 }
 
-/* M = L^T L + part 1 */
+/* Sets M to a random positive definite matrix, L^T L + part * 1. */
 static void draw_positive(uint64_t *seed, size_t n, double part, double *M)
 {
     const size_t width = dyn_riccati_width(n);
@@ -103,7 +103,7 @@ typedef struct sized {
     size_t        columns;
 } sized;
 
-/* C += A^T M B; M is square. */
+/* Adds A^T M B to C; M is square. */
 static void add_sandwich(sized A, sized M, sized B, double *C)
 {
     for (size_t i = 0; i < A.columns; i++)

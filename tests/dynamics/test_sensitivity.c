@@ -12,7 +12,7 @@
 enum { ROBOTS = 200 };
 
 typedef struct derivatives {
-    double *tau[3], *wrenches[3]; /* with respect to q, qd, qdd */
+    double *tau[3], *wrenches[3]; /* derivatives of tau and of joint wrenches with respect to q, qd, qdd */
     double *tau_wrench, *tau_gravity;
 } derivatives;
 

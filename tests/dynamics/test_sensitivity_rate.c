@@ -15,7 +15,7 @@
 enum { ROBOTS = 200 };
 
 typedef struct matrices {
-    double *by[3];   /* q, qd, qdd: nv x nv */
+    double *by[3];   /* nv x nv each: derivatives with respect to q, qd, qdd */
     double  size[3]; /* largest entry of the same derivative of the joint wrenches */
 } matrices;
 

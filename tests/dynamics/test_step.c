@@ -190,13 +190,13 @@ static bool check_matrices(const trial *t, const dyn_step *step)
     return solved;
 }
 
-/* Makes a robot; every other one has friction that grows with the load. */
+/* Makes a robot with several states; every other robot has friction that grows with the load. */
 static trial make(uint64_t seed)
 {
     return seed % 2 ? trial_make_loaded(seed / 2, 1) : trial_make(seed / 2, 1);
 }
 
-/* With short steps, and with ones in which joints turn by more than 1 rad or, with RK4, by a part of it. */
+/* Compares short steps, and steps in which joints turn by more than 1 rad or, with RK4, by a part of it. */
 static void test_matrices(void **state)
 {
     static const double h[METHODS][2] = {{2e-3, 0.8}, {2e-3, 0.8}, {2e-3, 0.05}, {2e-3, 0}};

@@ -10,7 +10,7 @@
 
 /* Relative to the sums of the magnitudes of the terms; steps also lose digits to the condition of M. */
 #define OF_SOLUTIONS 1e-11
-#define DURATION     0.003 /* s, one step */
+#define DURATION     0.003 /* s, duration of one step */
 /* Relative to the largest product; forward dynamics also loses digits to the square of the condition of M. */
 #define OF_COMPLEX_STEP 1e-9
 
@@ -224,8 +224,8 @@ typedef struct step_case {
     dyn_step_method  method;
     double           h;
     trial_directions along;
-    double          *rates_q, *rates_qd; /* [TRIAL_DIRECTIONS][nv], of the multipliers */
-    double          *part[TRIAL_PARTS];  /* [TRIAL_DIRECTIONS][nv] products */
+    double          *rates_q, *rates_qd; /* [TRIAL_DIRECTIONS][nv] rates of the multipliers of q+ and qd+ */
+    double          *part[TRIAL_PARTS];  /* [TRIAL_DIRECTIONS][nv] products by q, by qd and by tau */
 } step_case;
 
 static step_case step_case_make(const trial *t)

@@ -10,7 +10,7 @@ static int first_with_rotor(const book_body *b)
     return dyn_joint_has_quaternion(b->type) || b->n == 0 ? 0 : b->n - 1;
 }
 
-/* Returns S x, with the joint's entries of x. */
+/* Returns S x, with the columns S of the joint and its entries of x. */
 static vec6 joint_rate(const book_body *b, const double *x)
 {
     vec6 sum = {{0}};
@@ -43,7 +43,7 @@ static vec6 compensated_weight(const book_body *b, const book_scene *scene)
     return scale6(-(1 - b->share), mul6(&b->I, mul6(&b->X_0, base_acceleration(scene))));
 }
 
-/* Adds the motors of coupled transmissions: w J (w . qdd) to tau, or J w w^T to H. */
+/* Adds the motors of coupled transmissions: w J (w . qdd) to tau, or J w w^T to H; NULL: not wanted. */
 static void add_drives(const book_tree *tree, const double *qdd, double *tau, double *H)
 {
     for (size_t k = 0; k < tree->description->n_drives; k++) {
@@ -131,7 +131,7 @@ void book_crba(book_tree *tree, const double *q, double *H)
     add_drives(tree, NULL, NULL, H);
 }
 
-/* Solves D x = y with the Cholesky factors of D, n x n. */
+/* Solves D x = y for a positive definite D (n x n), by Cholesky's factorization. */
 static void solve(int n, const double D[6][6], const double y[6], double x[6])
 {
     double L[6][6];

@@ -20,10 +20,10 @@
 typedef struct book_body {
     int            lambda; /* index of the parent, lambda(i) */
     dyn_joint_kind type;
-    double         axis[3], pitch, ratio, offset; /* of the joint, as in dyn_link */
+    double         axis[3], pitch, ratio, offset; /* axis, pitch, ratio and offset of the joint, as in dyn_link */
     int            q, v, n;                       /* first entries in q and qd, number of velocities */
-    double         rotor; /* kg m^2 or kg, added to the inertia of the joint's last coordinate, or of all coordinates of
-                             a joint with a quaternion */
+    double         rotor; /* rotor inertia, kg m^2 or kg, added to the inertia of the joint's last coordinate, or of all
+                             coordinates of         a joint with a quaternion */
     double   share;       /* part of gravity that its compensation leaves */
     double   damping, stiffness; /* damper and spring of a joint with a quaternion */
     mat6     X_T, I;             /* joint frame in the parent's coordinates; inertia of the body */
@@ -51,16 +51,16 @@ typedef struct book_tree {
 
 /* The surroundings. External forces are in the coordinates of body 0. */
 typedef struct book_scene {
-    const double *gravity; /* m/s^2, a_g */
+    const double *gravity; /* gravity a_g, m/s^2 */
     bool          friction, springs;
-    const vec6   *fx; /* [NB + 1] */
+    const vec6   *fx; /* [NB + 1] external force on each body */
 } book_scene;
 
 /* Returns NULL if there is no memory. */
 book_tree *book_make(const dyn_description *description);
 void       book_free(book_tree *tree);
 
-/* The body of a link, or of the base for DYN_WORLD: body 0 unless the base floats. */
+/* Returns the body of a link, or for DYN_WORLD that of the base: body 0 unless the base floats. */
 int book_body_of(const book_tree *tree, int link);
 
 /* Sets X, X_0, S, v_J, c_J of all bodies: the part of each algorithm that the book calls jcalc. qd may be NULL: zeros.
@@ -70,11 +70,11 @@ void book_place(book_tree *tree, const double *q, const double *qd);
 /* Adds the forces of friction, springs and elastic joints to tau. */
 void book_joint_forces(const book_tree *tree, const book_scene *scene, const double *q, const double *qd, double *tau);
 
-/* tau, and `f` of each body: the force through its joint. */
+/* Computes tau (nv), and in `f` of each body the force through its joint. */
 void book_rnea(book_tree *tree, const book_scene *scene, const double *q, const double *qd, const double *qdd,
                double *tau);
-/* H, nv x nv */
+/* Computes H (nv x nv). */
 void book_crba(book_tree *tree, const double *q, double *H);
-/* qdd. The tree must not share coordinates. */
+/* Computes qdd (nv). The tree must not share coordinates. */
 void book_aba(book_tree *tree, const book_scene *scene, const double *q, const double *qd, const double *tau,
               double *qdd);

@@ -27,7 +27,7 @@ static void quaternion_rotation(const double q[4], double R[3][3])
     memcpy(R, value, sizeof value);
 }
 
-/* The smallest rotation that takes e_z to the axis: its first two columns span the plane. */
+/* Sets R to the smallest rotation that takes e_z to the axis: its first two columns span the plane. */
 static void plane_rotation(const double axis[3], double R[3][3])
 {
     const double across = hypot(axis[0], axis[1]), half_turn[3] = {1, 0, 0};
@@ -74,7 +74,7 @@ static void place_free(book_body *b, const double *q, dyn_pose *X_J)
         b->S[linear + i].e[i] = 1;
 }
 
-/* X_J and S of one joint; q and qd are its own entries, qd may be NULL. */
+/* Sets X_J and S of one joint; q and qd are the joint's own entries, qd may be NULL. */
 static dyn_pose place_joint(book_body *b, const double *q, const double *qd)
 {
     dyn_pose     X_J = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
@@ -133,7 +133,8 @@ static double spring_force(const dyn_spring *spring, double s, double sd)
            ((spring->damping3 * fabs(sd) + spring->damping2) * fabs(sd) + spring->damping) * sd;
 }
 
-/* Friction and springs of one joint and its motor. They act on the last coordinate, the angle of a planar joint. */
+/* Adds friction and springs of one joint and its motor to tau. They act on the last coordinate, the angle of a planar
+ * joint. */
 static void add_forces_of_joint(const book_tree *tree, int link, const book_scene *scene, const double *q,
                                 const double *qd, double *tau)
 {
@@ -153,8 +154,8 @@ static void add_forces_of_joint(const book_tree *tree, int link, const book_scen
     tau[theta] -= R;
 }
 
-/* The damper and spring of a joint with a quaternion, and rotor (w x v) of its linear rates v, whose derivatives in the
- * axes of the parent are R (v' + w x v). */
+/* Adds to tau the damper and spring of a joint with a quaternion, and rotor (w x v) of its linear rates v, whose
+ * derivatives in the axes of the parent are R (v' + w x v). */
 static void add_forces_of_free_joint(const book_body *b, bool springs, const double *q, const double *qd, double *tau)
 {
     const double *v = qd + b->v, *w = v + 3, *r = q + b->q;

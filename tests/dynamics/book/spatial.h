@@ -32,7 +32,7 @@ static inline double dot6(vec6 a, vec6 b)
     return sum;
 }
 
-/* A x */
+/* Returns A x. */
 static inline vec6 mul6(const mat6 *A, vec6 x)
 {
     vec6 y = {{0}};
@@ -42,7 +42,7 @@ static inline vec6 mul6(const mat6 *A, vec6 x)
     return y;
 }
 
-/* A^T x */
+/* Returns A^T x. */
 static inline vec6 mul6_transposed(const mat6 *A, vec6 x)
 {
     vec6 y = {{0}};
@@ -52,7 +52,7 @@ static inline vec6 mul6_transposed(const mat6 *A, vec6 x)
     return y;
 }
 
-/* A B */
+/* Returns A B. */
 static inline mat6 product6(const mat6 *A, const mat6 *B)
 {
     mat6 C = {{{0}}};
@@ -63,7 +63,7 @@ static inline mat6 product6(const mat6 *A, const mat6 *B)
     return C;
 }
 
-/* A += X^T I X: an inertia I in the coordinates of a child, added in those of its parent */
+/* Adds X^T I X to A: the inertia I in the coordinates of a child, turned into those of its parent. */
 static inline void add_congruent6(mat6 *A, const mat6 *X, const mat6 *I)
 {
     const mat6 IX = product6(I, X);
@@ -73,7 +73,7 @@ static inline void add_congruent6(mat6 *A, const mat6 *X, const mat6 *I)
                 A->e[i][j] += X->e[k][i] * IX.e[k][j];
 }
 
-/* [xx], the matrix with [xx] y = x x y */
+/* Sets `out` to [xx], the matrix with [xx] y = x x y. */
 static inline void skew3(const double x[3], double out[3][3])
 {
     const double value[3][3] = {{0, -x[2], x[1]}, {x[2], 0, -x[0]}, {-x[1], x[0], 0}};
@@ -81,7 +81,7 @@ static inline void skew3(const double x[3], double out[3][3])
         out[i / 3][i % 3] = value[i / 3][i % 3];
 }
 
-/* v x m of two motion vectors (eq. 2.31) */
+/* Returns v x m for two motion vectors (eq. 2.31). */
 static inline vec6 cross_motion(vec6 v, vec6 m)
 {
     double w[3][3], o[3][3];
@@ -95,7 +95,7 @@ static inline vec6 cross_motion(vec6 v, vec6 m)
     return out;
 }
 
-/* v x* f of a motion and a force vector (eq. 2.32) */
+/* Returns v x* f for a motion and a force vector (eq. 2.32). */
 static inline vec6 cross_force(vec6 v, vec6 f)
 {
     double w[3][3], o[3][3];
@@ -109,8 +109,8 @@ static inline vec6 cross_force(vec6 v, vec6 f)
     return out;
 }
 
-/* X_BA = [E 0; -E rx E] for a frame B with the pose R = E^T, p = r in frame A (eq. 2.24). Its transpose takes a force
- * from B to A. */
+/* Returns X_BA = [E 0; -E rx E] for a frame B with the pose R = E^T, p = r in frame A (eq. 2.24). Its transpose takes a
+ * force from B to A. */
 static inline mat6 transform6(const dyn_pose *X_ab)
 {
     double r[3][3];

@@ -5,7 +5,7 @@
 
 static const dyn_pose identity = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 
-/* X_ac = X_ab X_bc */
+/* Returns X_ac = X_ab X_bc. */
 static dyn_pose compose(const dyn_pose *ab, const dyn_pose *bc)
 {
     dyn_pose ac = {.p = {ab->p[0], ab->p[1], ab->p[2]}};
@@ -18,7 +18,8 @@ static dyn_pose compose(const dyn_pose *ab, const dyn_pose *bc)
     return ac;
 }
 
-/* I = [I_c + m cx cx^T, m cx; m cx^T, m 1] (eq. 2.63), moved from the link frame to the frame of the body. */
+/* Returns the spatial inertia [I_c + m cx cx^T, m cx; m cx^T, m 1] (eq. 2.63), moved from the link frame to the frame
+ * of the body. */
 static mat6 body_inertia(const dyn_inertia *inertia, const dyn_pose *after)
 {
     static const int entry[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};

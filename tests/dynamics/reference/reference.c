@@ -73,8 +73,8 @@ static real spring_force(const dyn_spring *s, real position, real ds)
            s->damping2 * ds * fabsl(ds) + s->damping3 * powl(ds, 3);
 }
 
-/* The power of a joint's force is force * ds = (ratio force) * qd, hence the factor ratio. For a planar joint the force
- * acts on the angle, which is the last coordinate. */
+/* Adds the forces within joints to tau. The power of a joint's force is force * ds = (ratio force) * qd, hence the
+ * factor ratio. For a planar joint the force acts on the angle, which is the last coordinate. */
 static void add_joint_forces(const reference *r, bool friction, bool springs, bool rotors, real *tau)
 {
     for (size_t k = 1; k < r->m.n; k++) {

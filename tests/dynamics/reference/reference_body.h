@@ -5,17 +5,17 @@
 
 /* Describes a link in the world. All 6-vectors and the inertia are about the world's origin, in world axes. */
 typedef struct body {
-    real mass, com[3], share; /* share: of gravity, which its compensation leaves */
+    real mass, com[3], share; /* mass; centre of mass in the world; part of gravity that the compensation leaves */
     real I[6][6];             /* spatial inertia, [linear; angular] */
-    real v[6];                /* J qd */
-    real drive[6];            /* J qdd */
+    real v[6];                /* velocity, J qd */
+    real drive[6];            /* part of the acceleration due to qdd, J qdd */
     real drift[6];            /* J' qd: the acceleration is drive + drift */
 } body;
 
 struct reference {
     const dyn_description *d;
     motion                 m;
-    body                  *b; /* [m.n] */
+    body                  *b; /* [m.n] one body for each link */
 };
 
 void *reference_allocate(size_t n, size_t size); /* allocates zeros; ends the test if there is no memory */
@@ -58,7 +58,7 @@ void add_spin_moments(const reference *r, bool drive, real (*F)[6]); /* adds mom
 void add_motor_forces(const reference *r, bool friction, bool springs, real *tau);
 void add_motor_inertia(const reference *r, real *M);
 void motor_energies(const reference *r, real *kinetic, real *potential);
-/* Adds the momentum of the rotors' spin to h, and that at unit rate of coordinate v to columns[v]. */
+/* Adds the momentum of the rotors' spin to h, and its change per unit rate of coordinate v to columns[v]. */
 void add_spin_momentum(const reference *r, real h[6], real (*columns)[6]);
 
 /* --- rotors, dampers and springs of joints with a quaternion: reference_motor.c ----------------------------- */

@@ -20,9 +20,9 @@ typedef struct motion_link {
     jet3  p;
     jet3  near;           /* origin of the joint frame on the parent's side, in the world */
     jet3  lin[6], ang[6]; /* columns of its own joint: velocity at the world's origin, angular velocity */
-    jet   rates[6];       /* v and w of a joint with a quaternion */
-    jet33 turn;           /* rotation of such a joint */
-    jet3  way;            /* position of such a joint */
+    jet   rates[6];       /* linear and angular velocity of a joint with a quaternion, as series */
+    jet33 turn;           /* rotation of a joint with a quaternion */
+    jet3  way;            /* position of a joint with a quaternion */
 } motion_link;
 
 typedef struct motion {

@@ -15,7 +15,7 @@
 typedef struct spinning {
     size_t host;         /* index of the link that carries the motor */
     int    v;            /* the velocity coordinate that drives the motor */
-    real   J, per_rate;  /* spin inertia, and spin rate per rate of v */
+    real   J, per_rate;  /* spin inertia; spin rate per unit rate of v */
     real   a[3];         /* axis in the world */
     real   rate, faster; /* spin rate and its time derivative */
     real   turned;       /* rate of the joint, or of theta of an elastic joint */
@@ -191,7 +191,7 @@ real drive_energy(const reference *r)
 
 /* --- joints with a quaternion ------------------------------------------------------------------------------------ */
 
-/* Rotor inertia and damping of link k; zeros for a joint without a quaternion. */
+/* Rotor inertia and damping of a joint with a quaternion, link k; zeros for another joint. */
 typedef struct free_figures {
     real J, d, k;
     int  linear; /* number of linear coordinates */

@@ -7,7 +7,8 @@ enum { GRADIENT_Q, GRADIENT_QD, GRADIENT_LAST, GRADIENT_PARAMETERS, GRADIENT_WRE
 
 extern const char *const gradient_names[GRADIENTS];
 
-/* `part` has gradient_length numbers; `value` (nv) is the tau or qdd that the kernel returns beside them. */
+/* The gradient of one state. `part` has gradient_length numbers; `value` (nv) is the tau or qdd that the kernel returns
+ * as well. */
 typedef struct gradients {
     double *part[GRADIENTS], *value;
 } gradients;

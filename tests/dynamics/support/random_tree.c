@@ -141,7 +141,7 @@ static void random_friction(random_source *source, dyn_friction *friction)
                                .negative         = coulomb ? random_between(source, 0, 1) : 0,
                                .coulomb_velocity = smooth ? random_between(source, 0.05, 1) : 0};
     if (!coulomb || friction->viscous < 0.6) return;
-    /* Computes these values from those above: a further draw would change all later numbers of the seed. */
+    /* computed from the values above: another draw would change all later numbers of the seed */
     friction->breakaway_positive = friction->positive + friction->viscous / 2;
     friction->breakaway_negative = friction->negative + friction->viscous / 3;
     friction->stribeck_velocity  = 2 * friction->viscous - 0.7;
@@ -398,7 +398,7 @@ static void give_tips_mass(random_source *source, random_tree *tree)
         if (tree->links[i].inertia.mass == 0 && !has_child(tree, i)) random_inertia(source, &tree->links[i].inertia);
 }
 
-/* `along`: probability that the parent of a link is the previous link */
+/* Makes a random tree. `along`: probability that the parent of a link is the previous link. */
 static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned features, double along)
 {
     random_source source = {.state = seed * 0x100000001b3u + 17};

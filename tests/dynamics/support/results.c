@@ -134,7 +134,7 @@ static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const res
  * targets. */
 enum { FEW_COORDINATES = 10 };
 
-/* Evaluates tau with three derivatives, along a motion whose fourth and fifth derivatives are qdd and qd again. */
+/* Evaluates tau with three time derivatives, along a motion whose fourth and fifth derivatives are qdd and qd again. */
 static void evaluate_series(const dyn_kernels *k, const trial *t, const results *r)
 {
     const double *rate[] = {t->qd, t->qdd, t->qddd, t->qdd, t->qd};
@@ -185,7 +185,7 @@ static void evaluate_gradients(const dyn_kernels *k, const trial *t, const resul
         (dyn_friction_gradient){.qd = t->qd, .T = t->tau, .multipliers = t->qddd, .gradient = r->by_friction});
 }
 
-/* Evaluates rates along one direction, whose parts are vectors of the state. */
+/* Evaluates directional derivatives along one direction, whose parts are vectors of the state. */
 static void evaluate_rates(const dyn_kernels *k, const trial *t, const results *r)
 {
     rows_directional(k, &t->scene, t->rows,

@@ -3,7 +3,7 @@
 #include "rows.h"
 #include "trial.h"
 
-/* Lists all results as X(name, entries per state) for a trial t, with n = nv, b = bodies, w = wrenches. */
+/* All results as X(name, entries per state) for a trial t, with n = nv, b = bodies, w = wrenches. */
 /* clang-format off */
 #define RESULTS(X)                                                                               \
     X(tau, n) X(joint_wrenches, 6 * b)                                                           \

@@ -11,9 +11,9 @@ typedef struct trial {
     dyn_model       *model;
     dyn_scene        scene;
     size_t           rows, nq, nv, bodies;
-    double          *q, *qd, *qdd, *qddd, *tau; /* [rows][nq or nv] */
-    double          *wrenches;                  /* [rows][9 n_wrenches] */
-    double          *wrench_rates;              /* [rows][6 n_wrenches] */
+    double          *q, *qd, *qdd, *qddd, *tau; /* [rows][nq or nv] random states */
+    double          *wrenches;                  /* [rows][9 n_wrenches] force, torque, point of each wrench */
+    double          *wrench_rates;              /* [rows][6 n_wrenches] rates of force and torque */
     dyn_wrench_site *site;                      /* [n_wrenches], also scene.wrench */
     int             *wrench_link;               /* [n_wrenches], index of the link of each site */
 } trial;
@@ -23,7 +23,7 @@ typedef struct trial {
 trial trial_make(uint64_t seed, size_t rows);
 /* Makes a robot with all features whose joints and motors have load coefficients; floating in one of three cases. */
 trial trial_make_loaded(uint64_t seed, size_t rows);
-/* Makes one state of a robot without wrenches; floating for even seeds. */
+/* Makes one state of a robot without wrenches; the base floats for even seeds. */
 trial trial_make_plain(uint64_t seed, unsigned features);
 /* Makes two unit links with a point mass at the end of the second: M = [[2 + 2 cos q2, 1 + cos q2], [., 1]]. M is
  * singular exactly when the arm is straight, as it is in every odd row. */
@@ -54,7 +54,7 @@ reference *trial_reference(const trial *t, size_t row);
 double trial_leverage(const trial *t, const reference *r, const reference_scene *scene, const double *tau,
                       const double *qdd);
 
-/* Returns the place of the last link; of the base if the robot has no other link. */
+/* Returns where the last link is in the model; the base if the robot has no other link. */
 const dyn_link_place *trial_last_link(const trial *t);
 
 /* Allocates rows * entries doubles, never NULL; free() frees them. */
