@@ -85,14 +85,13 @@ typedef struct block_state {
 
 /* --- pairs of degrees of freedom -------------------------------------------------------------------------------- */
 
-/* Changes of the force f and of the sums P, R and kappa of a composite along a dof b: F_q, P_q, R_q, kappa_q, F_qd,
- * R_qd and t of the first comment. */
+/* Changes of f, P, R and kappa of a composite along a dof b: F_q, P_q, ... of the first comment. */
 typedef struct composite_changes {
     const force_changes *f;
     virtual_changes      v;
 } composite_changes;
 
-/* Returns d2s/dq_b dq_c (first comment). phi: phi_c, the virtual velocity's change along dof c; NULL: zero. */
+/* Returns d2s/dq_b dq_c (first comment); phi: phi_c, NULL: zero. */
 LANE_INLINE lane by_positions(const composite_changes *b, const dof *c, const twist *phi)
 {
     const lane by_P = power(c->psi_dd, b->v.P_q);
@@ -117,8 +116,7 @@ typedef struct coordinate_pair {
     size_t b, c;
 } coordinate_pair;
 
-/* Adds the second derivatives of s with respect to a dof b and a dof c of an ancestor of its body. phi: phi_c of the
- * first comment; NULL: zero. */
+/* Adds second derivatives of s by a dof b and a dof c of an ancestor of its body. phi: phi_c; NULL: zero. */
 LANE_INLINE void put_ancestor(const hessian_pass *p, const composite_changes *b, coordinate_pair v, const dof *c,
                               const twist *phi)
 {
@@ -144,8 +142,7 @@ LANE_INLINE void put_ancestor(const hessian_pass *p, const composite_changes *b,
     }
 }
 
-/* Adds the second derivatives of s with respect to two dofs b and c of one joint; b may be c. P: virtual momentum of
- * the body and its descendants. */
+/* Adds second derivatives of s by two dofs b and c of one joint; b may be c. P: virtual momentum of the subtree. */
 LANE_INLINE void put_own(const hessian_pass *p, const composite_changes *b, coordinate_pair v, const dof *pair[2],
                          const twist *phi, wrench P)
 {
@@ -175,9 +172,8 @@ LANE_INLINE force_changes changes_of_force(const hessian_pass *p, size_t i, size
                             &p->ws->dof[dof_first(p->m, i) + k]);
 }
 
-/* Adds the second derivatives of s with respect to the dof k_b of body i and every dof of the body and its ancestors.
- * f: changes of forces along that dof. V: sums over the body and its descendants. moves: the body is a descendant of
- * p->top, so that phi of its dofs is not zero. */
+/* Adds second derivatives of s by dof k_b of body i and all dofs up to the base. f: changes of forces along k_b. V:
+ * sums over the subtree. moves: the body is a descendant of p->top, and phi of its dofs is not zero. */
 LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const force_changes *f, const virtual_body *V,
                          bool moves)
 {
@@ -200,8 +196,7 @@ LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const forc
             put_ancestor(p, &b, (coordinate_pair){v_b, (size_t)body[j].joint.v + k}, &dofs[c + k], NULL);
 }
 
-/* Three functions that are not inlined, since each needs all registers: with changes of forces computed here; with
- * those of ws->changes; with these and phi zero. */
+/* Not inlined, since each needs the registers: with changes computed here, with ws->changes, with phi zero. */
 LANE_NOINLINE void pairs_of_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
 {
     const force_changes f = changes_of_force(p, i, k_b);
@@ -247,8 +242,7 @@ static void composites(const hessian_pass *p)
     }
 }
 
-/* Adds the second derivatives of s with respect to the dofs of body i and of its ancestors. moves: phi of its dofs may
- * be nonzero. */
+/* Adds the second derivatives of s by the dofs of body i and of its ancestors. moves: as of one_dof. */
 static void pairs_of_body(const hessian_pass *p, size_t i, const virtual_body *V, bool moves)
 {
     for (size_t k = 0; k < dofs_of(&p->m->body[i]); k++)
@@ -280,8 +274,7 @@ static void pairs_of_effort(const hessian_pass *p, twist S)
         pairs_of_body(p, (size_t)j, &V, false);
 }
 
-/* Adds the second derivatives of joint friction with respect to qd, times the multipliers; they are nonzero for smooth
- * and for Stribeck friction. */
+/* Adds second derivatives of friction by qd, times multipliers; smooth or Stribeck friction has some. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *multipliers, lane *qd_qd)
 {
     const dyn_model *m = scene->model;

@@ -95,7 +95,7 @@ static double *entries_of(double *output, size_t entries, size_t i)
 
 void dyn_loop_frame_sensitivity(const dyn_scene *scene, void *ws, const dyn_frame_sensitivity *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c    = ws;
     const tree_frame    t    = lay_out(c);
     const size_t        size = 6 * c->nv * c->W;

@@ -68,7 +68,7 @@ void dyn_loop_put_inverse(dyn_loop_workspace *c, size_t lane, double *inverse)
 
 void dyn_loop_mass_matrix(const dyn_scene *scene, void *ws, const dyn_mass_matrix *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c = ws;
     find_mass_matrix(c, scene, io->mass_matrix);
     for (size_t lane = 0; io->inverse && lane < c->closure.live && dyn_closure_may_continue(&c->closure); lane++)
@@ -89,7 +89,7 @@ void dyn_loop_tree_torques(dyn_loop_workspace *c, const dyn_scene *scene, const 
 
 void dyn_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c = ws;
     dyn_loop_find_accelerations(c, scene, io->qd, io->qdd);
     dyn_loop_tree_torques(c, scene, io->wrenches);
@@ -122,7 +122,7 @@ static void fix_driven(const dyn_loop_workspace *c, size_t lane, const bool *dri
 
 void dyn_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c = ws;
     size_t              W = c->W;
     double             *h = c->tau_dot, *M = c->square[1];
@@ -164,7 +164,7 @@ static void add_load_at_rest(dyn_loop_workspace *c, const dyn_scene *scene, cons
 
 void dyn_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c     = ws;
     dyn_scene           still = {.model = scene->model};
     dyn_loop_find_accelerations(c, scene, io->qd, NULL);
@@ -195,7 +195,7 @@ static void times_G(const dyn_loop_workspace *c, size_t rows, const double *X, d
 /* The frame Jacobian is J G and its rate J' G + J G', with J the frame Jacobian of the tree and qd_tree = G qd. */
 void dyn_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c     = ws;
     dyn_kinematics      inner = *io;
     if (io->jerk)
@@ -220,7 +220,7 @@ void dyn_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics 
 
 void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c     = ws;
     dyn_energy          inner = *io;
     dyn_loop_find_velocities(c, io->qd);
@@ -236,7 +236,7 @@ void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, siz
 /* The rows are those of the tree, whose parameters the mechanism has, at the velocities of all its coordinates. */
 void dyn_loop_energy_regressor(const dyn_scene *scene, void *ws, const dyn_energy_regressor *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace  *c     = ws;
     dyn_energy_regressor inner = *io;
     dyn_loop_find_velocities(c, io->qd);
@@ -249,7 +249,7 @@ void dyn_loop_energy_regressor(const dyn_scene *scene, void *ws, const dyn_energ
  * derivatives with respect to the state; these outputs must be NULL. */
 void dyn_loop_centroidal(const dyn_scene *scene, void *ws, const dyn_centroidal *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c     = ws;
     dyn_centroidal      inner = *io;
     if (io->com_jerk)
@@ -310,7 +310,7 @@ dyn_scene dyn_loop_tree_motion(dyn_loop_workspace *c, const dyn_scene *scene, co
 /* Computes tau = G^T tau_tree and its rate tau' = G'^T tau_tree + G^T tau_tree', with qd_tree = G qd. */
 void dyn_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c = ws;
     dyn_loop_find_jerks(c, scene, io->qd, io->qdd, io->qddd);
     dyn_torque_derivative inner = *io;
@@ -360,7 +360,7 @@ static void find_reference(dyn_loop_workspace *c, const double *qd_r, const doub
 
 void dyn_model_loops_dynamics(const dyn_scene *scene, void *ws, const dyn_reference_dynamics *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace    *c     = ws;
     dyn_reference_dynamics inner = {.q             = c->q,
                                     .qd            = c->qd,
@@ -401,7 +401,7 @@ static void add_load_to_rows(dyn_loop_workspace *c, const dyn_scene *scene, cons
  * parameters. G, of qd_tree = G qd, does not depend on p. */
 void dyn_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c      = ws;
     size_t              bodies = 10 * c->mechanism.tree->n_rows, joints = 3 * c->mechanism.n_movers;
     dyn_regressor       inner = {.q = c->q, .qd = c->qd, .qdd = c->qdd};

@@ -213,7 +213,7 @@ void dyn_loop_results_sensitivity(dyn_loop_workspace *c, const dyn_scene *scene,
 
 void dyn_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     differentiate_efforts(ws, scene, io);
     dyn_loop_load_sensitivity(ws, scene, io);
 }
@@ -291,7 +291,7 @@ static void put_christoffel(dyn_loop_workspace *c, const dyn_scene *scene, size_
  * skew-symmetric. */
 void dyn_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the workspace holds one block */
     dyn_loop_workspace *c    = ws;
     dyn_mass_matrix     mass = {.q = c->q, .mass_matrix = c->square[0]};
     dyn_loop_find_accelerations(c, scene, io->qd, NULL);

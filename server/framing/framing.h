@@ -46,7 +46,7 @@ typedef struct srv_framing {
     size_t            substitute_length;
 } srv_framing;
 
-/* How the bytes at `data` divide after a check: `ready` bytes to pass on, then `held` bytes of an incomplete line or
+/* Parts of the bytes at `data` after a check: `ready` bytes to pass on, then `held` bytes of an incomplete line or
  * head. */
 typedef struct srv_framed {
     size_t ready, held;

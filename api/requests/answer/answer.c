@@ -69,7 +69,7 @@ static bool emit_array(writer *w, const api_lanes *a, const char *name)
     return true;
 }
 
-/* The order of the indices of an axis of an array: that of the model, or that of "joints" in the request. */
+/* Order of the indices along an axis of an array: that of the model, or that of "joints" in the request. */
 typedef enum axis_order { AS_MODEL, BY_VELOCITY, BY_POSITION } axis_order;
 
 /* Returns the index, among the entries of a state in the lanes, of the number at `place` of the row-major array in the

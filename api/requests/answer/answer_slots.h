@@ -25,7 +25,7 @@ size_t api_answer_array_fail(const api_evaluation *e, const api_answer_array *ar
 
 struct api_answer_slot {
     api_answer_array array;
-    size_t           place, room; /* offset and size in the body, bytes */
+    size_t           place, room; /* offset and size of the slot in the body, bytes */
     size_t           chunk_room;  /* largest size of a full chunk, bytes */
     size_t          *length;      /* [n_lengths] bytes written, per chunk */
 };

@@ -18,14 +18,14 @@ enum { INTEGRATED, DIFFERENCE, INTERPOLATED, NORMALISED, NEUTRAL, RANDOM };
 typedef struct configuration_options {
     size_t                   n_joints;
     dyn_chart               *joints;    /* [n_joints] joints and motors with coordinates of their own */
-    size_t                   fractions; /* 0: not given */
+    size_t                   fractions; /* number of fractions; 0: not given */
     const double            *fraction;  /* [fractions]: 1, or one for each row */
     bool                     per_row;
     api_random_configuration random;
-    const double            *neutral; /* [nq] */
+    const double            *neutral; /* [nq] the neutral configuration */
 } configuration_options;
 
-/* The joint with a quaternion whose coordinates begin at entry `first` of q; NULL: none. */
+/* Returns the joint with a quaternion whose coordinates begin at entry `first` of q; NULL: none. */
 static const dyn_body *free_joint_at(const api_model *m, size_t first)
 {
     for (size_t i = 0; i < m->dyn->n_bodies; i++) {
@@ -217,7 +217,7 @@ static void evaluate_state(const api_evaluation *e, const api_selection *selecte
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     put_neutral_block(e, api_result_block(e, selected, NEUTRAL, block));
     for (size_t lane = 0; lane < e->lanes; lane++)
         evaluate_state(e, selected, block, lane);

@@ -75,7 +75,7 @@ bool api_random_configuration_prepare(api_query *q, double range, api_random_con
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* The output function of SplitMix64 (Steele, Lea & Flood 2014). */
+/* Returns x after the output function of SplitMix64 (Steele, Lea & Flood 2014). */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -10,7 +10,7 @@ static const char *const plane_fields[] = {"point", "normal", NULL};
 
 /* --- base --------------------------------------------------------------------------------------------------------- */
 
-/* The ground can bear the base's efforts only if no loop connects the robot to the world. */
+/* Finds the robot's base. The ground can bear its efforts only if no loop connects the robot to the world. */
 static bool find_base(const api_query *q, dyn_ground *ground)
 {
     const dyn_mechanism mechanism = api_model_mechanism(q->model);
@@ -172,7 +172,8 @@ static bool find_normal(const api_query *q, api_ground_request *g)
     return true;
 }
 
-/* The ground replaces the base's efforts, so friction that depends on the load of base joints is not defined. */
+/* Refuses friction of base joints that depends on the load: the ground replaces the base's efforts, so that it is not
+ * defined. */
 static bool check_base_load(const api_query *q)
 {
     for (size_t i = 0; api_has_load(q) && i < q->model->dyn->n_bodies; i++) {

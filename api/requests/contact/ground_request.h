@@ -11,7 +11,7 @@ typedef struct api_ground_request {
     dyn_wrench_site   *sites;           /* sites of the request's wrenches, then of the contacts */
 } api_ground_request;
 
-/* The feet that carry a row. */
+/* Returns the feet that carry a row. */
 static inline dyn_support api_ground_support(const api_ground_request *g, size_t row)
 {
     return g->supports ? g->supports[g->supports_differ ? row : 0] : DYN_BOTH_FEET;

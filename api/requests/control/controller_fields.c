@@ -4,7 +4,7 @@
 #include "api/codec/number.h"
 #include "dynamics/control/hua_torques.h"
 
-#define FILTER 200 /* rad/s, default of "filter" */
+#define FILTER 200 /* rad/s, default bandwidth of the filter on theta_d */
 
 static const char *const pid_fields[] = {"controller", "kp", "kd", "ki", "reference", "clip", "period", "delay", NULL};
 static const char *const model_fields[] = {

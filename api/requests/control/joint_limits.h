@@ -18,7 +18,7 @@ typedef struct api_limit_violation {
 
 typedef struct api_joint_limits {
     api_limit_list       list;
-    api_limit_violation *violation; /* [rows][list.n]; NULL: not requested */
+    api_limit_violation *violation; /* [rows][list.n] violations of each simulation; NULL: not requested */
 } api_joint_limits;
 
 /* Lists the limits of the model. `input` must have been read. Returns false with a problem. */

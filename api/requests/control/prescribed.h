@@ -12,8 +12,8 @@
 
 typedef struct api_prescribed_motion {
     size_t     n;      /* 0: no coordinate is prescribed */
-    size_t    *v, *q;  /* [n] indices of velocities and positions */
-    bool      *mask;   /* [nv]; NULL if n is 0 */
+    size_t    *v, *q;  /* [n] index of each coordinate in qd, and in q */
+    bool      *mask;   /* [nv] true: the coordinate is prescribed; NULL if n is 0 */
     api_signal motion; /* signal of n entries, in the order of `v` */
 } api_prescribed_motion;
 

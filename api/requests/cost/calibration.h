@@ -6,7 +6,7 @@
 
 /* Seconds per unit of work, measured once by api_open. */
 typedef struct api_calibration {
-    double parse;                      /* per byte of a model document parsed */
+    double parse;                      /* per byte of a model document that is parsed */
     double read[API_FORMAT_COUNT];     /* per byte of a request's body read */
     double write[API_FORMAT_COUNT];    /* per number of an answer written */
     double compress[API_CODING_COUNT]; /* per byte of an answer compressed */

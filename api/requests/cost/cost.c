@@ -9,7 +9,7 @@
 #include <math.h>
 
 enum { NUMBER_BYTES = 20 /* bytes of a number in JSON, approximately */ };
-/* Seconds of closing the loops of one state. The solver follows a line in the actuated coordinates from the
+/* Returns the seconds of closing the loops of one state. The solver follows a line in the actuated coordinates from the
  * reference to the state, with a number of steps proportional to its length. The largest of the first entries of q
  * estimates that length. */
 static double closing_cost(const api_call *call, const api_input *input)
@@ -71,8 +71,8 @@ static double estimate_states(const api_call *call, const api_input *input)
     return fmin(samples > 0 ? samples * (1 + entries / 16) : 1 + entries, (double)call->api->limits.rows);
 }
 
-/* Seconds to build the model of a request with locked joints. The model of a short document takes less than a
- * millisecond and may be in the cache: its time counts as none. */
+/* Returns the seconds to build the model of a request with locked joints. The model of a short document takes less than
+ * a millisecond and may be in the cache: its time counts as none. */
 static double locking_cost(const api_call *call, const api_input *input)
 {
     enum { SHORT = 8192 /* bytes of a document */, READINGS = 12 /* time to build, per time to parse the document */ };

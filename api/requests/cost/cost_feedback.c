@@ -9,8 +9,8 @@ static size_t operation_row(size_t operation)
     return operation < API_COST_OPERATIONS ? operation : API_COST_OPERATIONS - 1;
 }
 
-/* Class of an estimate: up to 0.1 ms, 1 ms, 10 ms, and longer. Overhead dominates small requests and computation
- * large ones, so each class has a correction factor of its own. */
+/* Returns the class of an estimate: up to 0.1 ms, 1 ms, 10 ms, and longer. Overhead dominates small requests and
+ * computation large ones, so each class has a correction factor of its own. */
 static size_t time_class(double estimated)
 {
     return estimated < 1e-4 ? 0 : estimated < 1e-3 ? 1 : estimated < 1e-2 ? 2 : 3;

@@ -10,9 +10,9 @@
 /* END: bytes that are searched at each end of a long body; long arrays of numbers are usually in the middle. */
 enum { END = 512 };
 
-/* Substring search. memchr for the first letter is faster than memmem here: letters are rare among numbers, and
- * memmem first builds a table. */
-static const unsigned char *search(const char *in, size_t length, const char *text, size_t n)
+/* Returns the first place of `text` in a memory block, or NULL. memchr for the first letter is faster than memmem here:
+ * letters are rare among numbers, and memmem first builds a table. */
+static const unsigned char *search_bytes(const char *in, size_t length, const char *text, size_t n)
 {
     const char *last = in + length - n;
     for (const char *p = in; length >= n && p <= last; p++) {
@@ -29,8 +29,8 @@ static const unsigned char *find_text(const api_input *input, const char *text, 
 {
     size_t length = input->length;
     if (!input->body) return NULL;
-    const unsigned char *p = search(input->body, length <= 2 * END ? length : END, text, n);
-    return p || length <= 2 * END ? p : search(input->body + length - END, END, text, n);
+    const unsigned char *p = search_bytes(input->body, length <= 2 * END ? length : END, text, n);
+    return p || length <= 2 * END ? p : search_bytes(input->body + length - END, END, text, n);
 }
 
 bool api_body_mentions(const api_input *input, const char *name)
@@ -38,7 +38,7 @@ bool api_body_mentions(const api_input *input, const char *name)
     return find_text(input, name, strlen(name)) != NULL;
 }
 
-/* The first byte after the field's name (JSON: after its closing quote); NULL if the field is absent. */
+/* Returns the first byte after the field's name (JSON: after its closing quote); NULL if the field is absent. */
 static const unsigned char *find_value(const api_call *call, const api_input *input, api_field field)
 {
     char        key[64];
@@ -73,8 +73,8 @@ double api_peek_positions(const api_call *call, const api_input *input)
     return (double)input->length / (bytes * (double)(call->model->nq + 1));
 }
 
-/* Each iteration factors the Jacobian of the loop equations with respect to the passive coordinates: O(rows passive
- * (rows + passive)), in scalar code. */
+/* Returns the seconds of one iteration, which factors the Jacobian of the loop equations with respect to the passive
+ * coordinates in scalar code: O(rows passive (rows + passive)). */
 double api_closing_step_seconds(const api_model *m)
 {
     const double begun = 2e-6, product = 1.5e-9;

@@ -4,12 +4,12 @@
 #include "api/base/work/deadline.h"
 #include <math.h>
 
-static const double least_factor = 0.25; /* the correction may have been learnt from very different requests */
+static const double least_factor = 0.25; /* least factor of a correction learnt from other requests */
 enum {
     TOLERATED = 3 /* a decoded estimate up to this many times the first one is accepted without another decision */
 };
 
-/* Numbers of a state in the answer. */
+/* Returns the numbers of one state in the answer: those of all outputs that are selected. */
 static double answered_numbers(const api_query *q, const api_selection *selected)
 {
     double numbers = 0;

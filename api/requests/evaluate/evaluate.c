@@ -13,7 +13,7 @@
 
 /* --- slots ------------------------------------------------------------------------------------------------------ */
 
-/* Blocks that an operation evaluates at a time. */
+/* Returns the number of blocks that an operation evaluates at a time: all, or one. */
 static size_t step_of(const api_selection *selected, size_t blocks)
 {
     return selected->operation->one_by_one || selected->one_by_one ? 1 : blocks;
@@ -108,7 +108,8 @@ static bool evaluate_in_scene(api_evaluation *e, size_t begin, size_t end)
     return true;
 }
 
-/* Evaluates blocks in the scene of the request, or each of them, which is one state, in that of its row. */
+/* Evaluates blocks [begin, end). If rows have different scenes, a block is one state, and is evaluated in the scene of
+ * its row. */
 static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
 {
     if (!e->own_query) return evaluate_in_scene(e, begin, end);
@@ -141,11 +142,11 @@ static bool needs_order(const api_query *q)
     return false;
 }
 
-/* Blocks between two checks of the deadline within a chunk: fewer of a large model. All of them if an operation sums
- * over the states of a chunk, and looks at the deadline itself. */
+/* Returns the number of blocks between two checks of the deadline within a chunk: fewer for a large model. All of them
+ * if an operation sums over the states of a chunk, and looks at the deadline itself. */
 static size_t blocks_at_once(const api_plan *plan)
 {
-    enum { BODIES = 32768 /* times states: about a millisecond of inverse dynamics */ };
+    enum { BODIES = 32768 /* bodies times states between two checks: about a millisecond of inverse dynamics */ };
     const size_t fit = BODIES / (plan->lanes * (plan->query->model->n_bodies + 1));
     return needs_order(plan->query) ? plan->chunk : fit > 0 ? fit : 1;
 }
@@ -253,7 +254,7 @@ static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
 }
 
 enum {
-    LOOK = 8192 /* numbers between two checks of the deadline: a chunk of a large model takes long */
+    LOOK = 8192 /* numbers between two checks of the deadline: the chunk of a large model takes long */
 };
 
 /* True if a single window holds all states. */
@@ -442,7 +443,7 @@ bool api_evaluate(api_query *q, const api_node *request, api_buffer *body, size_
         q->call->stamps.decoded = api_now();
         done                    = q->empty ? answer_nothing(&plan, &answer, bytes) : evaluate(&plan, &answer, bytes);
     }
-    bool rows = plan.failed_rows != NULL; /* numbers that are not finite fail rows, not the request */
+    bool rows = plan.failed_rows != NULL; /* `rows`: numbers that are not finite fail their rows, not the request */
     api_failed_rows_close(plan.failed_rows);
     if (!is_in_time(q)) return false;
     return done || (!rows && fail_first(&plan, request));

@@ -17,7 +17,8 @@ bool api_free_check_tau(const api_plan *plan, const api_selection *selected, con
 bool api_free_accelerations(const api_evaluation *e, const bool *driven, double *singular, double *qdd, size_t block,
                             size_t blocks);
 
-/* Sets tau of free coordinates to the given values, without rounding errors. */
+/* Sets the entries of free coordinates in tau (nv in lanes) to the values of the request: those computed have rounding
+ * errors. */
 void api_free_restore(const api_evaluation *e, const bool *driven, size_t block, size_t blocks, double *tau);
 
 /* Finds qddd (nv in lanes) of all coordinates of a block, so that the efforts of free coordinates have the rates

@@ -5,8 +5,9 @@
 #include "api/requests/lanes/evaluation.h"
 #include "api/robots/model/limits.h"
 
-/* Sets the lanes of positions and velocities of a block whose loops are closed; NULL: zeros. Those of models with loops
- * are in the workspace of the kernels, until these are called with another qd. */
+/* Points quantities[] to the lanes of positions, velocities, accelerations and jerks of a block whose loops are closed;
+ * NULL: zeros. With loops the positions and velocities are those of the tree, in the workspace of the kernels, and
+ * valid until the kernels are called with another qd. */
 void api_limited_quantities(const api_evaluation *e, size_t block, const double *quantities[DYN_LIMIT_KINDS]);
 
 /* Differentiates the positions and velocities of a block. `room` has api_limited_rates_entries numbers a state. */

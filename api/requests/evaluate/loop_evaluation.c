@@ -35,7 +35,7 @@ static size_t extra_of(const api_evaluation *e, const api_selection *selected)
     size_t           sum = 0;
     if (selected->operation->regresses) return m->loops->nv * (10 * m->n_bodies + 3 * m->n_movers);
     size_t contacts = api_selected_extent(selected, API_CONTACTS);
-    if (contacts > 0) /* entries of dtau_dwrench */
+    if (contacts > 0) /* six entries of dtau_dwrench for each contact */
         return (api_selected_extent(selected, API_REQUEST_WRENCHES) + contacts) * m->loops->nv * 6;
     for (size_t i = 0; api_has_output(selected->operation, i); i++)
         if (selected->outputs & API_BIT(i)) sum += tree_entries(e, selected, i);
@@ -94,7 +94,8 @@ static bool check_state(const api_evaluation *e, const dyn_loop_workspace *c, si
 /* Fails the states of a block whose loops are not closed. */
 static bool check_block(const api_evaluation *e, const dyn_loop_workspace *c, size_t block, size_t live)
 {
-    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* the deadline ended the search */
+    if (!api_deadline_check(e->query->input->deadline, e->problem))
+        return false; /* a search that the deadline cut short is not a problem of the state */
     for (size_t lane = 0; lane < live; lane++)
         if (!check_state(e, c, block, lane)) return false;
     return true;
@@ -167,7 +168,8 @@ bool api_loop_close_block(const api_evaluation *e, size_t block)
     take_share(e, live, false);
     if (reaches && !api_platform_reach(e, e->workspace, block, live) && !check_block(e, e->workspace, block, live))
         return false;
-    if (reaches) take_share(e, live, true); /* the state that was found is closed from where it is */
+    if (reaches)
+        take_share(e, live, true); /* the second search begins at the state that the platform's solution has found */
     const bool done = close_block(e, block, live);
     *e->share       = api_row_share_none(e->plan);
     return done;
@@ -196,7 +198,7 @@ typedef struct segment {
 
 static void go_along(const void *arg, size_t lane, double s, double *q)
 {
-    (void)lane; /* there is only one lane */
+    (void)lane; /* the workspace has only one lane */
     const segment *g = arg;
     g->curve->go(g->curve->arg, g->row, g->sample, s, q);
 }
@@ -226,7 +228,8 @@ static bool fail_motion(const api_evaluation *e, const dyn_loop_workspace *c, co
     api_problem found, told;
     api_problem_clear(&found);
     api_problem_clear(&told);
-    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* the deadline ended the search */
+    if (!api_deadline_check(e->query->input->deadline, e->problem))
+        return false; /* a search that the deadline cut short is not a problem of the state */
     api_loop_fail(dyn_loop_failure_of(c, 0), NULL, -1, &found);
     if (found.fraction < 0 || sample == 0) return fail_sample(e, API_CONTROL_POINTS, state, &found);
     double time = curve->time(curve->arg, row, sample, found.fraction);

@@ -5,11 +5,13 @@
 
 /* A motion between its samples, as functions of the code that samples it. */
 typedef struct api_loop_curve {
-    /* Actuated coordinates of a row's motion between sample n - 1 (s = 0) and n (s = 1). */
+    /* Writes the actuated coordinates q of a row's motion at the fraction s between sample n - 1 (s = 0) and n (s = 1).
+     */
     void (*go)(const void *arg, size_t row, size_t n, double s, double *q);
-    /* An upper bound of the travel of any coordinate between samples n - 1 and n, in units of dyn_loops.travel. */
+    /* Returns an upper bound of the travel of any coordinate between samples n - 1 and n, in units of dyn_loops.travel.
+     */
     double (*length)(const void *arg, size_t row, size_t n);
-    /* The time, in s, at the fraction s between samples n - 1 and n. */
+    /* Returns the time, in s, at the fraction s between samples n - 1 and n. */
     double (*time)(const void *arg, size_t row, size_t n, double s);
     const void *arg;
 } api_loop_curve;

@@ -5,7 +5,7 @@
 
 /* --- the uncoupled tree ------------------------------------------------------------------------------------------- */
 
-/* Gives the bodies of follower k coordinates of their own: the bodies of its joint, and the rotor of its motor. */
+/* Gives mimic joint k coordinates of its own: the bodies of its joint, and the rotor of its motor. */
 static void uncouple(const api_mimics *f, size_t k, int link, dyn_model *m, dyn_body *bodies)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
@@ -78,12 +78,12 @@ api_mimic_block api_mimic_block_of(const api_evaluation *e, const api_mimics *f,
                              .room      = room};
 }
 
-/* The arrays in `room`, in lanes. */
+/* The arrays in `room`, in lanes, for the uncoupled tree. */
 typedef struct arrays {
     size_t  W;
     void   *workspace;
     double *q, *qd, *qdd, *qddd, *tau, *tau_dot, *matrices;
-    double *of_loops; /* for the derivatives of a model with loops */
+    double *of_loops; /* scratch for the derivatives of a model with loops */
 } arrays;
 
 static arrays lay_out(const api_mimic_block *b)
@@ -105,7 +105,8 @@ static arrays lay_out(const api_mimic_block *b)
 
 /* --- the motion --------------------------------------------------------------------------------------------------- */
 
-/* Copies x, n numbers a state, and appends the entries of the followers' leaders. x NULL: returns NULL. */
+/* Copies x, n numbers a state, to `to`, and appends the entries of the leaders of the mimic joints. x NULL: returns
+ * NULL. */
 static const double *extend(const api_mimics *f, const double *x, size_t n, const size_t *leader, size_t W, double *to)
 {
     if (!x) return NULL;
@@ -165,8 +166,8 @@ void api_mimic_efforts(const api_mimic_block *b, const dyn_torque_derivative *mo
 
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
 
-/* Copies the followers' rows of a matrix of the uncoupled tree, and adds the columns of followers to those of their
- * leaders. */
+/* Copies the rows of the mimic joints from a matrix of the uncoupled tree, and adds the columns of mimic joints to
+ * those of their leaders. */
 static void put_rows(const api_mimics *f, size_t W, const double *matrix, double *to)
 {
     const size_t nv = f->nv, columns = nv + f->n;
@@ -217,7 +218,7 @@ static void differentiate(const api_mimic_block *b, const dyn_scene *scene, cons
         put_rows(f, a.W, at[3 + i], rates_by[i]);
 }
 
-/* Functions of dyn_loop_results. */
+/* Functions for the fields differentiate and find of dyn_loop_results. */
 static void differentiate_in_loops(void *arg, const dyn_scene *scene, const dyn_torque_derivative *motion,
                                    double *const D[3])
 {

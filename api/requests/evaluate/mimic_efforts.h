@@ -16,15 +16,16 @@
 
 /* The mimic joints whose efforts are limited. */
 typedef struct api_mimics {
-    size_t           n;         /* 0: the other fields are not set */
+    size_t           n;         /* number of these joints; 0: the other fields are not set */
     const dyn_model *uncoupled; /* the tree of the request's scene, with n coordinates more than `nq` and `nv` */
-    size_t           nq, nv;    /* of the tree */
+    size_t           nq, nv;    /* numbers of coordinates of the tree */
     size_t           model_nv;
-    size_t          *q, *v;      /* [n] the leader's coordinates in the tree */
-    double          *multiplier; /* [n] */
+    size_t          *q, *v;      /* [n] coordinate of each joint's leader in q and in qd of the tree */
+    double          *multiplier; /* [n] multiplier of each mimic joint */
 } api_mimics;
 
-/* Lists the followers of `limits` in the scene of q, whose payload must have been read. Returns false with a problem.
+/* Lists the mimic joints whose efforts `limits` bound, in the scene of q, whose payload must have been read. Returns
+ * false with a problem.
  */
 bool api_mimics_open(const api_query *q, const api_limit_list *limits, api_mimics *f);
 
@@ -35,9 +36,9 @@ size_t api_mimics_room(const api_mimics *f, bool derivatives);
 typedef struct api_mimic_block {
     const api_mimics   *followers;
     const dyn_kernels  *tree;  /* kernels of trees */
-    dyn_loop_workspace *loops; /* with the closed state of the block; NULL: no loops */
-    const dyn_scene    *scene; /* of the request */
-    double             *room;  /* in lanes */
+    dyn_loop_workspace *loops; /* workspace with the closed state of the block; NULL: no loops */
+    const dyn_scene    *scene; /* the scene of the request */
+    double             *room;  /* scratch, in lanes: api_mimics_room numbers a state */
 } api_mimic_block;
 
 /* Returns an api_mimic_block for the evaluation, with the scratch memory `room`. */

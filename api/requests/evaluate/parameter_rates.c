@@ -5,10 +5,10 @@
 
 /* Scratch lanes of one block of states with free coordinates. */
 typedef struct free_room {
-    double *Y;        /* nv x 10 bodies */
-    double *C;        /* nv x nv */
+    double *Y;        /* nv x 10 bodies: the regressor */
+    double *C;        /* nv x nv: Coriolis matrix */
     double *by_q, *X; /* nv x nv: dtau/dq, and dtau/dqd, which becomes X */
-    double *M, *room; /* nv x nv; dyn_free_room() */
+    double *M, *room; /* nv x nv: mass matrix; scratch of dyn_free_lay_out */
 } free_room;
 
 static size_t columns_of(const api_model *model)
@@ -35,7 +35,7 @@ static free_room lay_out(const api_evaluation *e, double *next)
     return r;
 }
 
-/* Sets M and X. */
+/* Sets M and X = M' + dtau/dqd (parameter_rates.h). */
 static void find_matrices(const api_evaluation *e, const dyn_torque_derivative *motion, const free_room *r)
 {
     const size_t    nv = e->model->nv, W = e->lanes;
@@ -55,7 +55,7 @@ static void find_matrices(const api_evaluation *e, const dyn_torque_derivative *
                 r->X[(i * nv + k) * W + lane] += r->C[(i * nv + k) * W + lane] + r->C[(k * nv + i) * W + lane];
 }
 
-enum { BODY = 10 }; /* parameters of a body */
+enum { BODY = 10 }; /* inertial parameters of a body */
 
 /* Adds X dqdd/dp (parameter_rates.h) to columns [first, first + BODY) of `to` in one lane. */
 static void add_accelerations(const dyn_free_block *b, const free_room *r, size_t lane, size_t columns, size_t first,

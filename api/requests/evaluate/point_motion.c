@@ -2,7 +2,7 @@
 #include "point_motion.h"
 #include "dynamics/loops/loop_kernels.h"
 
-/* Returns the entries of point k; NULL: not requested. */
+/* Returns the entries of point k in `results`; NULL: not requested. */
 static double *of_point(const api_evaluation *e, double *results, size_t entries, size_t k)
 {
     return results ? results + k * entries * e->lanes : NULL;

@@ -7,7 +7,7 @@
  * frame's Jacobian, 0 to 5, that belongs to entry i. False with a problem. */
 bool api_read_axes(const api_query *q, const api_node *list, const api_place *at, int axis[API_FRAME_AXES], size_t *n);
 
-/* The name of a direction, 0 to 5. */
+/* Returns the name of a direction, 0 to 5: "x" to "rz". */
 const char *api_axis_name(int axis);
 
 /* Reads "reference": *frame_axes becomes true for "frame", and false for "world" or if absent. False with a problem. */

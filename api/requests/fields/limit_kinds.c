@@ -24,7 +24,8 @@ static bool read_kinds(const api_query *q, const api_node *list, const api_place
     return true;
 }
 
-/* Limits of accelerations and jerks of passive joints are left out: these quantities are not computed. */
+/* Refuses limits of acceleration and jerk for models with loops: these quantities of passive joints are not computed.
+ */
 static bool check_motion(const api_query *q, const api_limit_list *limits, const api_place *where)
 {
     return !q->model->loops ||

@@ -8,7 +8,7 @@ enum { API_LOOP_STATE_PARTS = 6 };
 /* One array of the output `full`: q, qd or qdd of the tree, G (dqd_tree/dqd), loop_wrenches, or residual. */
 typedef struct api_loop_state_part {
     const char *name;
-    size_t      entries, rank, extent[2]; /* row-major */
+    size_t      entries, rank, extent[2]; /* numbers of the array; its shape, row-major */
     bool        turned;                   /* true: the last axis is over the model's coordinates */
 } api_loop_state_part;
 

@@ -59,7 +59,7 @@ struct api_selection {
     double *result[API_MAX_OUTPUTS];
 };
 
-/* Length of an output axis that depends on the request; `extent` is a code such as API_SELECTED_FRAMES. */
+/* Returns the length of an output axis that depends on the request; `extent` is a code such as API_SELECTED_FRAMES. */
 static inline size_t api_selected_extent(const api_selection *selected, int extent)
 {
     return selected->extent[API_REQUEST_WRENCHES - extent];

@@ -130,7 +130,7 @@ typedef enum api_field {
 
 extern const char *const api_field_names[API_FIELD_COUNT];
 
-/* True for the fields of the state that have nq entries; the others have nv. */
+/* True for the fields of the state that have nq entries (q and its references); the others have nv. */
 static inline bool api_is_position(api_field field)
 {
     return field == API_Q || field == API_Q_TARGET;
@@ -171,7 +171,7 @@ typedef struct api_query {
     dyn_scene          scene;
     dyn_model         *loaded; /* the model with the payload, owned; NULL: no payload */
     size_t             n_payloads;
-    const dyn_payload *payloads;       /* [n_payloads] */
+    const dyn_payload *payloads;       /* [n_payloads] bodies added to the model for this request */
     const int         *payload_frames; /* [n_payloads] frame of the model that each is fixed to */
     size_t             rows; /* number of rows of every batch; 1 without a batch, or where batches have no row */
     bool empty;   /* true: every batch has no row; fields are checked for one row, and nothing is evaluated */
@@ -186,7 +186,7 @@ typedef struct api_query {
     size_t             n_higher;  /* vectors of "higher_derivatives" */
     const api_node    *higher;    /* [n_higher] each has the form of a field of the state; NULL: none */
     api_platform      *platform;  /* given instead of q, qd and qdd; NULL: absent */
-    api_unit_warnings *warnings;  /* NULL: no warnings */
+    api_unit_warnings *warnings;  /* warnings of the answer (unit_warnings.h); NULL: none */
     api_row_scenes    *row_scenes; /* NULL: `scene` is that of all rows; else it has the values of the first row */
 } api_query;
 
@@ -196,7 +196,7 @@ static inline size_t api_states(const api_query *q)
     return q->samples > 0 ? q->rows * q->samples : q->rows;
 }
 
-/* Return the rows and the states of the answer. */
+/* api_answered_rows and api_answered_states return the numbers of rows and states in the answer. */
 static inline size_t api_answered_rows(const api_query *q)
 {
     return q->empty ? 0 : q->rows;

@@ -63,8 +63,8 @@ static bool is_list(const char *name, size_t length)
     return false;
 }
 
-/* The row is the first index of a batch: of two for a vector, of three for a list of vectors. Each vector of
- * higher_derivatives is a batch of its own. */
+/* Returns the row of a JSON pointer. It is the first index of a batch: of two indices for a vector, of three for a list
+ * of vectors. Each vector of higher_derivatives is a batch of its own. */
 long long api_row_of_pointer(const char *pointer)
 {
     enum { MOST = 3 };

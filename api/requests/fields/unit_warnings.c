@@ -30,14 +30,14 @@ struct api_unit_warnings {
 /* A coordinate whose values are checked. */
 typedef struct suspect {
     const api_joint_name *joint;
-    size_t                position, place; /* in q of the model, and in a row of the request */
+    size_t                position, place; /* index of the coordinate in q of the model, and in a row of the request */
     bool                  told;
 } suspect;
 
 typedef struct search {
     api_query *q;
     size_t     n, width; /* number of suspects; numbers of a row */
-    suspect   *suspects; /* [n] */
+    suspect   *suspects; /* [n] coordinates that are checked */
     double    *numbers;  /* [width] one row of the request */
 } search;
 
@@ -110,7 +110,7 @@ static bool warn(search *s, suspect *it, double x, const api_place *at)
     return add_warning(s->q, at, SUSPICIOUS, text);
 }
 
-/* Returns false if all numbers are below both MANY_TURNS and FAR_AWAY, so that none is suspicious. */
+/* True if a number exceeds the lesser of MANY_TURNS and FAR_AWAY, so that its unit may be wrong. */
 static bool has_large(const double *numbers, size_t n)
 {
     bool large = false;
@@ -241,7 +241,7 @@ static bool look_at_prescribed(search *s)
     return choose_suspects(s, coordinates) && look_at_signal(s, api_node_get(prescribed, "motion"), &where);
 }
 
-/* Checks the positions of locked joints, which are not among the coordinates of the reduced model. */
+/* Checks the positions of locked joints, which are not coordinates of the reduced model. */
 static bool look_at_locked(search *s)
 {
     const api_model *full         = s->q->call->model;

@@ -23,7 +23,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const api_directions     *d     = selected->options;
     double                   *next  = e->spare;
     const api_direction_lanes along = api_directions_gather(e, d, block, &next);

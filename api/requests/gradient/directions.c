@@ -61,7 +61,8 @@ size_t api_directions_entries(const api_model *model, const api_directions *d)
     return sum;
 }
 
-/* Copies one part of the directions. */
+/* Copies one part of the directions (q, qd, or qdd or tau) of a block to lanes. Returns NULL if the request has none of
+ * it. */
 static const double *gather_part(const api_evaluation *e, const api_directions *d, int part, size_t block,
                                  double **next)
 {

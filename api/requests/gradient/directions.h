@@ -7,10 +7,10 @@
 enum { API_DIRECTION_PARTS = 3 /* directions of q, of qd, and of qdd or tau */ };
 
 typedef struct api_directions {
-    const char   *name[API_DIRECTION_PARTS + 1]; /* ends with NULL */
+    const char   *name[API_DIRECTION_PARTS + 1]; /* names of the parts in the request; ends with NULL */
     size_t        n;                             /* directions of each state */
     api_points    part[API_DIRECTION_PARTS];
-    const double *number[API_DIRECTION_PARTS]; /* NULL: zero */
+    const double *number[API_DIRECTION_PARTS]; /* numbers of each part, [rows][n][nv]; NULL: zero */
 } api_directions;
 
 /* Sets *n to the number of directions of one part, or expects this number if *n is set already. False with a problem.
@@ -25,13 +25,13 @@ bool api_direction_part_read(api_query *q, const api_node *object, const api_pla
 bool api_directions_read(api_query *q, api_selection *selected, const api_node *request, const api_place *up,
                          const char *last, api_directions *directions);
 
-/* Reads the numbers, when "joints" is read. False with a problem. */
+/* Reads the numbers of all directions. Call it after "joints" is read. False with a problem. */
 bool api_directions_load(const api_query *q, api_directions *directions);
 
-/* Numbers of a state that api_directions_gather takes. */
+/* Returns the numbers of a state that api_directions_gather takes. */
 size_t api_directions_entries(const api_model *model, const api_directions *directions);
 
-/* The directions of a block in lanes: of q, of qd, and of qdd or tau. NULL: zero. */
+/* The directions of a block in lanes, n x nv each: of q, of qd, and of qdd or tau. NULL: zero. */
 typedef struct api_direction_lanes {
     const double *q, *qd, *last;
 } api_direction_lanes;

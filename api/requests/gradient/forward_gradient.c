@@ -75,7 +75,7 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     double                    *next = e->spare + e->lanes;
     const dyn_forward_gradient io   = {
           .q                   = api_state_block(e, API_Q, block),

@@ -99,7 +99,7 @@ void api_gradient_emit(const api_plan *plan, const api_selection *selected, size
 
 size_t api_friction_spare(const api_model *model, const api_selection *selected, size_t output)
 {
-    return selected->outputs & API_BIT(output) ? 2 * model->nv : 0; /* T and multipliers */
+    return selected->outputs & API_BIT(output) ? 2 * model->nv : 0; /* efforts without friction, and multipliers */
 }
 
 void api_friction_put(const api_evaluation *e, const api_selection *selected, size_t output, size_t block,

@@ -29,8 +29,8 @@ enum {
 /* The shared part of an operation's options, which is their first member: selected->options points to it. */
 typedef struct api_gradient_sums {
     size_t  first;      /* the operation's first shared output */
-    double *parameters; /* [10 bodies]; NULL: not selected */
-    double *gravity;    /* [3]; NULL: not selected */
+    double *parameters; /* [10 bodies] sum of the gradients with respect to parameters; NULL: not selected */
+    double *gravity;    /* [3] sum of the gradients with respect to gravity; NULL: not selected */
 } api_gradient_sums;
 
 /* Refuses models with loops. Records whether sum_parameters and sum_gravity, sums over the batch, are requested.
@@ -40,7 +40,8 @@ bool api_gradient_read(api_query *q, api_selection *selected, size_t first);
 /* Takes lanes for the gradients that are summed. False with a problem. */
 bool api_gradient_prepare(api_plan *plan, api_selection *selected);
 
-/* Adds the gradients of all states, as `finish` of an operation. False with the query's problem: a sum is not finite.
+/* Adds the gradients of all states that have not failed. For the field `finish` of api_operation. False with the
+ * query's problem: a sum is not finite.
  */
 bool api_gradient_finish(const api_evaluation *e, const api_selection *selected);
 
@@ -58,16 +59,16 @@ void api_gradient_emit(const api_plan *plan, const api_selection *selected, size
 /* The row of gradient_friction, an output of gradient and forward-gradient. */
 #define API_FRICTION_OUTPUT_ROW(output) [output] = {"gradient_friction", false, {API_MOVERS, DYN_FRICTION_PARAMETERS}}
 
-/* The lanes of one block. */
+/* The lanes of one block that the gradient with respect to friction needs. */
 typedef struct api_friction_state {
     const double *q, *qd, *qdd, *wrenches;
     const double *multipliers; /* a multiplier for each torque of inverse dynamics */
     double        sign;        /* the gradient is that of sign times multipliers . tau */
 } api_friction_state;
 
-/* Counts the scratch numbers of a state. */
+/* Returns the scratch numbers of a state for api_friction_put. */
 size_t api_friction_spare(const api_model *model, const api_selection *selected, size_t output);
 
-/* Writes the output of a block, if it is selected; `spare` has api_friction_spare numbers for each state. */
+/* Writes gradient_friction of a block, if it is selected; `spare` has api_friction_spare numbers for each state. */
 void api_friction_put(const api_evaluation *e, const api_selection *selected, size_t output, size_t block,
                       const api_friction_state *state, double *spare);

@@ -5,8 +5,8 @@
 typedef struct api_rollout_feedback {
     const api_node *value;                             /* NULL: the request has no feedback */
     api_points      q, qd;                             /* states of all nodes before their steps */
-    bool            batch;                             /* gains of a batch */
-    const double   *q_reference, *qd_reference, *gain; /* numbers of the model's order; gain [row][node][nv][2 nv] */
+    bool            batch;                             /* true: each row has gains of its own */
+    const double   *q_reference, *qd_reference, *gain; /* numbers in the model's order; gain [row][node][nv][2 nv] */
     size_t          steps;
 } api_rollout_feedback;
 
@@ -14,7 +14,7 @@ typedef struct api_rollout_feedback {
 bool api_rollout_feedback_read(api_query *q, const api_node *request, const api_place *up, size_t steps,
                                api_rollout_feedback *feedback);
 
-/* Reads the numbers, when "joints" is read. False with a problem. */
+/* Reads the numbers of the gains and references. Call it after "joints" is read. False with a problem. */
 bool api_rollout_feedback_load(const api_query *q, api_rollout_feedback *feedback);
 
 /* Adds the torques of node `node` of a row to tau. q, qd and tau have entries `stride` apart. `dx` has room for 2 nv

@@ -358,7 +358,7 @@ static bool pass_row(pass *p)
 
 /* --- all rows ----------------------------------------------------------------------------------------------------- */
 
-/* Data that the tasks of all slots share: a pass with its arrays for each. */
+/* Data of the tasks of all slots: a pass with its arrays for each slot. */
 typedef struct job {
     const api_evaluation *e;
     pass                 *slots;

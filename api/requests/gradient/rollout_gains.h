@@ -30,7 +30,7 @@ typedef struct api_rollout_gains {
     api_rollout_cost cost;
     double           damping;  /* damping of the request */
     size_t           n_driven; /* number of coordinates whose torques are optimised */
-    int             *driven;   /* [n_driven] */
+    int             *driven;   /* [n_driven] these coordinates */
 } api_rollout_gains;
 
 /* Reads "cost", "damping" and "free", and selects the default outputs of a request with a cost. False with a problem.
@@ -38,11 +38,11 @@ typedef struct api_rollout_gains {
 bool api_rollout_gains_read(api_query *q, api_selection *selected, const api_node *request, const api_place *up,
                             size_t steps, api_rollout_gains *gains);
 
-/* Reads the numbers, and takes lanes for the outputs of the steps that the cost and the backward pass need. False with
- * a problem. */
+/* Reads the numbers of the cost, and takes lanes for the outputs of the steps that the cost and the backward pass need.
+ * False with a problem. */
 bool api_rollout_gains_prepare(api_plan *plan, api_selection *selected, api_rollout_gains *gains);
 
-/* Evaluates the outputs of all rows that have not failed: `finish` of api_operation. */
+/* Evaluates the outputs of all rows that have not failed. For the field `finish` of api_operation. */
 bool api_rollout_gains_finish(const api_evaluation *e, const api_selection *selected, const api_rollout_gains *gains);
 
 /* Estimates the seconds of the backward pass over all nodes. */

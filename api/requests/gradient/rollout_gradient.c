@@ -79,12 +79,12 @@ typedef struct sweep {
     const api_evaluation     *e;
     const rollout_options    *o;
     size_t                    block, steps;
-    double                   *q, *qd;               /* [steps] states before each step */
-    double                   *q_after, *qd_after;   /* the state at the end */
-    double                   *tau;                  /* torques of one step */
-    double                   *by_q, *by_qd;         /* gradients by the state after a step */
-    double                   *before_q, *before_qd; /* and before it */
-    double                   *by_torques;           /* [steps] */
+    double                   *q, *qd;               /* [steps] nq and nv in lanes: states before each step */
+    double                   *q_after, *qd_after;   /* nq and nv: the state after the last step */
+    double                   *tau;                  /* nv: torques of one step */
+    double                   *by_q, *by_qd;         /* nv: gradients with respect to the state after a step */
+    double                   *before_q, *before_qd; /* nv: gradients with respect to the state before it */
+    double                   *by_torques;           /* [steps] nv: gradients with respect to the torques of each step */
     double                   *singular, *unsolved, *contradictory, *work;
     double                   *to[SCENE_GRADIENTS], *of_step[SCENE_GRADIENTS];
     size_t                    n[SCENE_GRADIENTS];
@@ -151,7 +151,7 @@ static sweep sweep_of(const api_evaluation *e, const api_selection *selected, si
     return s;
 }
 
-/* The row in a lane; lanes after the last row repeat it. */
+/* Returns the row in a lane; lanes after the last row repeat it. */
 static size_t row_in_lane(const sweep *s, size_t lane)
 {
     const size_t row = s->block * s->e->lanes + lane, last = s->e->query->rows - 1;
@@ -335,7 +335,7 @@ static bool sweep_back(const sweep *s)
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const size_t W = e->lanes, bytes = e->model->nv * W * sizeof(double);
     const sweep  s = sweep_of(e, selected, block);
     double *by_q = api_result_block(e, selected, BY_Q, block), *by_qd = api_result_block(e, selected, BY_QD, block);
@@ -349,7 +349,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     return true;
 }
 
-/* Seconds of the steps after the first of a row; the weight of the operation covers only the first. */
+/* Returns the seconds of the steps of a row after the first; the weight of the operation covers only the first. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     enum { STAGES_RK4 = 4, NEWTON = 6 };

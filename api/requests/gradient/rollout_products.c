@@ -218,7 +218,7 @@ static void gather_torque_directions(const api_rollout_product_lanes *x, size_t 
 
 /* --- sweeps ------------------------------------------------------------------------------------------------------- */
 
-/* Numbers of the directions of one node. */
+/* Returns the numbers in lanes of the directions of one node. */
 static size_t node_size(const api_rollout_product_lanes *x)
 {
     return x->p->n * x->e->model->nv * x->e->lanes;
@@ -301,7 +301,7 @@ void api_rollout_products_put_torques(const api_rollout_product_lanes *x, const 
     }
 }
 
-/* Copies the rates of the states after all steps. */
+/* Copies the rates of the states after all steps, in `nodes` and `end`, to the output `to`. */
 static void put_state_rates(const api_rollout_product_lanes *x, const double *nodes, const double *end, double *to)
 {
     const size_t steps = x->p->steps, size = node_size(x), row = x->e->model->nv * x->e->lanes;

@@ -26,15 +26,15 @@ enum {
                [(first) + API_NODE_RATES_Q]   = {"rates_q", false, {API_GIVEN_DIRECTIONS, API_ROLLOUT_STEPS, API_NV}}, \
                [(first) + API_NODE_RATES_QD]  = {"rates_qd", false, {API_GIVEN_DIRECTIONS, API_ROLLOUT_STEPS, API_NV}}
 
-/* The part of the operation's options. */
+/* The options of the products, a part of the operation's options. */
 typedef struct api_rollout_products {
-    size_t          first;   /* the operation's first output of these */
+    size_t          first;   /* index of the operation's first output of these */
     bool            present; /* the request has directions */
     size_t          n, steps;
     api_points      q, qd;                              /* directions of the initial state */
-    const api_node *torques;                            /* NULL: zero */
+    const api_node *torques;                            /* torques of the directions; NULL: zero */
     bool            batch;                              /* `torques` has one array for each row */
-    const double   *along_q, *along_qd, *along_torques; /* numbers; NULL: zero. Torques are [row][n][steps][nv] */
+    const double   *along_q, *along_qd, *along_torques; /* numbers; NULL: zero. Torques: [row][n][steps][nv] */
 } api_rollout_products;
 
 /* Reads the shapes. With directions and without "outputs" the products are selected. Refuses these outputs without
@@ -42,13 +42,13 @@ typedef struct api_rollout_products {
 bool api_rollout_products_read(api_query *q, api_selection *selected, const api_node *request, const api_place *up,
                                dyn_step_method method, api_rollout_products *products);
 
-/* Reads the numbers, when "joints" is read. False with a problem. */
+/* Reads the numbers of the directions. Call it after "joints" is read. False with a problem. */
 bool api_rollout_products_load(const api_query *q, api_rollout_products *products);
 
 /* Estimates the seconds of the products; a step without them takes `step` seconds. */
 double api_rollout_products_seconds(const api_query *q, const api_rollout_products *products, double step);
 
-/* Counts the scratch numbers of a state. */
+/* Returns the scratch numbers of a state. */
 size_t api_rollout_products_spare(const api_model *model, const api_selection *selected,
                                   const api_rollout_products *products, dyn_step_method method);
 
@@ -57,13 +57,13 @@ typedef struct api_rollout_product_lanes {
     const api_evaluation       *e;
     const api_rollout_products *p;
     size_t                      block;
-    double                     *q, *qd;               /* [steps] directions of the states before each step */
-    double                     *q_after, *qd_after;   /* and of the state at the end */
-    double                     *tau;                  /* directions of the torques of one step */
-    double                     *rate_q, *rate_qd;     /* rates of the gradients by the state after a step */
-    double                     *before_q, *before_qd; /* and before it */
-    double                     *by_torques, *by_tau;  /* [n][steps] products, and those of one step */
-    double                     *work;
+    double                     *q, *qd;             /* [steps] n x nv each: directions of the states before each step */
+    double                     *q_after, *qd_after; /* n x nv each: directions of the state after the last step */
+    double                     *tau;                /* n x nv: directions of the torques of one step */
+    double *rate_q, *rate_qd;     /* n x nv each: rates of the gradients with respect to the state after a step */
+    double *before_q, *before_qd; /* n x nv each: rates of the gradients with respect to the state before it */
+    double *by_torques, *by_tau;  /* [n][steps] products, and those of one step */
+    double *work;
 } api_rollout_product_lanes;
 
 /* Places the arrays at *next, moves *next past them, and copies the directions of the initial state. */

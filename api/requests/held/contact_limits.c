@@ -45,12 +45,12 @@ typedef struct entry_limits {
     const api_place *place;
     size_t           frame, first; /* index of the entry and of its first direction */
     bool             limited;
-    double           normal[3], least, friction, torsion; /* friction or torsion 0: none */
-    size_t           facets;                              /* 0: a cone */
+    double           normal[3], least, friction, torsion; /* friction or torsion 0: no such limit */
+    size_t           facets; /* edges of the pyramid in place of a friction cone; 0: the cone */
     api_sole         sole;
 } entry_limits;
 
-/* Where the limits go. */
+/* The lists to which the limits are appended: rows and cones, with the place in the request of each. */
 typedef struct limit_list {
     dyn_held_choice   *choice;
     dyn_limit_row     *row;

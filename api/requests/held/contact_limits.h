@@ -27,5 +27,5 @@ extern const char *const api_contact_limit_members[];
 bool api_contact_limits_read(api_query *q, const api_node *list, const api_place *place, dyn_held_choice *choice,
                              api_contact_limit **limits);
 
-/* The member of "held" that sets a limit, for messages. */
+/* Returns the name of the member of "held" that sets a limit, for messages. */
 const char *api_contact_limit_name(api_limit_kind kind);

@@ -35,7 +35,7 @@ static bool check_jerks(const api_evaluation *e, const api_held_efforts *h, cons
     return true;
 }
 
-/* Sets h of held_rates.h, the rates of the efforts of coordinates without actuator at constant contact wrenches. */
+/* Sets h of held_rates.h: the rates of the efforts of coordinates without actuator at constant contact wrenches. */
 static void set_efforts(const api_evaluation *e, const api_held_efforts *h, dyn_torque_derivative motion,
                         const dyn_held_rates *r, double *tau_dot)
 {

@@ -65,7 +65,8 @@ static bool list_body(const api_query *q, const dyn_body *body, const api_coordi
     return true;
 }
 
-/* Sets the scales of the coordinates without actuator: the robot's weight in a scene, and its moment. */
+/* Sets `scale`, N or N m, for each coordinate without actuator: the robot's weight in a scene, or the weight times
+ * efforts->lever. */
 static void set_scales(const api_held_efforts *efforts, const dyn_scene *scene, double *scale)
 {
     const double *g       = scene->gravity;
@@ -210,7 +211,7 @@ size_t api_held_efforts_entries(const api_model *model, const api_held_efforts *
            dyn_held_entries(model->nv, &h->choice) + limited;
 }
 
-/* Chooses the wrenches of one state within the limits. Returns as api_fail_state does. */
+/* Chooses the wrenches of one state within the limits. The result is that of api_fail_state. */
 static bool limit_state(const api_evaluation *e, const api_held_efforts *h, api_held_wrenches *w, size_t state,
                         const api_row_share *share)
 {
@@ -228,7 +229,7 @@ static bool limit_state(const api_evaluation *e, const api_held_efforts *h, api_
         "allow this motion, or do not. Relax a limit, or give facets");
 }
 
-/* Checks one state and limits its wrenches. Returns as api_fail_state does. */
+/* Checks one state and limits its wrenches. The result is that of api_fail_state. */
 static bool find_state(const api_evaluation *e, const api_held_efforts *h, api_held_wrenches *w, size_t state,
                        const api_row_share *share)
 {
@@ -299,7 +300,8 @@ double api_held_efforts_seconds(const api_call *call)
 
 double api_held_efforts_decoded_seconds(const api_query *q, const api_held_efforts *h)
 {
-    const double weight = 0.05; /* of one operation of a pivot, of the square of the held directions */
+    const double weight =
+        0.05; /* cost of one operation of a pivot, beside the square of the number of held directions */
     if (!h || !h->limits) return 0;
     const double k = (double)h->choice.contact->k, n = (double)(h->choice.n_rows + h->choice.n_cones);
     return (double)api_states(q) * (k * k * k + k * k * n) * weight * q->call->api->calibration.body;

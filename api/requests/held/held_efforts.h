@@ -10,11 +10,11 @@
 /* The held frames of an operation. */
 typedef struct api_held_efforts {
     dyn_held_choice        choice;
-    api_contact_limit     *limits; /* [rows, then cones]; NULL: none */
+    api_contact_limit     *limits; /* [rows, then cones] place in the request of each limit; NULL: no limits */
     const dyn_wrench_site *sites;  /* the request's wrenches, then the contacts */
     dyn_scene              scene;  /* the scene of the request with these sites */
-    double                 lever;  /* m, turns the robot's weight into a moment */
-    bool                  *linear; /* [choice.n_passive] coordinates in m */
+    double                 lever;  /* m, turns the robot's weight into a moment: the scale of efforts in N m */
+    bool                  *linear; /* [choice.n_passive] true: the coordinate is in m, its effort in N */
 } api_held_efforts;
 
 /* The wrenches of a block of states. */
@@ -22,7 +22,7 @@ typedef struct api_held_wrenches {
     dyn_held_block block;
     dyn_least_norm limited[DYN_MAX_LANES]; /* the states of the block; their arrays exist only with limits */
     bool           found[DYN_MAX_LANES];   /* the states whose wrenches are found */
-    double        *contacts;               /* n x 6 in lanes */
+    double        *contacts;               /* n x 6 in lanes, wrenches on the held frames */
     double        *wrenches;               /* 9 each in lanes: those of the request, then of the contacts */
 } api_held_wrenches;
 
@@ -39,7 +39,8 @@ bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts);
 const api_held_efforts *api_held_efforts_in_row(const api_evaluation *e, const api_held_efforts *efforts,
                                                 api_held_efforts *copy);
 
-/* Returns the scratch entries of a state for the arrays below. `n_wrenches` are those of the request. */
+/* Returns the scratch entries of a state for the arrays of api_held_wrenches. `n_wrenches`: number of wrenches of the
+ * request. */
 size_t api_held_efforts_entries(const api_model *model, const api_held_efforts *efforts, size_t n_wrenches);
 
 /* Finds the wrenches of a block under a motion with the efforts motion->tau without contacts. The caller sets

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_RADIUS 1e6 /* m, of a rolling frame */
+#define MOST_RADIUS 1e6 /* m, greatest radius of a rolling frame */
 
 /* --- request ------------------------------------------------------------------------------------------------------ */
 

@@ -18,10 +18,11 @@ size_t api_held_partials_entries(const api_model *model, const api_selection *se
 /* The arrays of one block, in lanes. */
 typedef struct partial_arrays {
     dyn_held_rates rates;
-    double        *levers;    /* (wrenches of the request and contacts) x nv x 6 */
-    double        *direction; /* k x nv: d/dq of the velocities along the held axes at the velocities mu */
-    double        *frame;     /* 6 x nv, of one frame */
-    double        *l;         /* k */
+    double *levers;    /* (wrenches of the request and contacts) x nv x 6: derivatives of the efforts with respect to
+                          wrenches */
+    double *direction; /* k x nv: d/dq of the velocities along the held axes at the velocities mu */
+    double *frame;     /* 6 x nv, derivatives of the velocity of one frame: scratch */
+    double *l;         /* k: scratch of dyn_held_rates_complete */
 } partial_arrays;
 
 /* Sets `direction` at the velocities mu, the multipliers of the coordinates without actuator (held_rates.h). */
@@ -44,7 +45,7 @@ static void find_directions(const api_evaluation *e, const api_held_efforts *h, 
     }
 }
 
-/* Completes the derivatives with respect to q, qd and qdd. */
+/* Adds the effect of the contact wrenches to the derivatives of tau with respect to q, qd and qdd. */
 static void complete_state(const partial_arrays *a, const dyn_sensitivity *io, const api_held_partials *p, size_t nv,
                            const double *levers)
 {

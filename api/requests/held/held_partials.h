@@ -6,12 +6,12 @@
 /* The outputs of one block that depend on the contact wrenches. NULL: not selected; the derivatives with respect to q,
  * qd and qdd must not be NULL. */
 typedef struct api_held_partials {
-    double *tau, *joint_wrenches, *contact_wrenches;    /* nv; bodies x 6; frames x 6 */
-    double *dtau_dparameters;                           /* nv x (10 bodies) */
-    double *wrenches_dq, *wrenches_dqd, *wrenches_dqdd; /* frames x 6 x nv */
+    double *tau, *joint_wrenches, *contact_wrenches; /* nv; bodies x 6; frames x 6: values with the contact wrenches */
+    double *dtau_dparameters; /* nv x (10 bodies): derivatives of tau with respect to inertial parameters */
+    double *wrenches_dq, *wrenches_dqd, *wrenches_dqdd; /* frames x 6 x nv each: derivatives of contact wrenches */
 } api_held_partials;
 
-/* Returns the scratch entries of a state. */
+/* Returns the scratch entries of a state for api_held_partials_evaluate. */
 size_t api_held_partials_entries(const api_model *model, const api_selection *selected);
 
 /* Evaluates one block. `io` has the state and the outputs of the kernel sensitivity, without joint wrenches; `next` is

@@ -5,8 +5,8 @@
 #include "held_efforts.h"
 
 typedef struct api_motion_options {
-    const bool       *driven; /* [nv] true for coordinates that are not free; NULL: no field "free" */
-    api_held_efforts *held;   /* NULL: no field "held" */
+    const bool       *driven; /* [nv] true: the coordinate is not free; NULL: the request has no field "free" */
+    api_held_efforts *held;   /* the held frames; NULL: the request has no field "held" */
 } api_motion_options;
 
 /* Outputs of the operation: qdd exists only with free coordinates, contact_wrenches only with held frames. */

@@ -2,10 +2,10 @@
 #pragma once
 #include "api/requests/fields/fields.h"
 
-enum { API_SOLE_CORNERS = 16 /* the most */ };
+enum { API_SOLE_CORNERS = 16 /* most corners of a sole */ };
 
 typedef struct api_sole {
-    size_t n;                           /* corners; 0: no sole */
+    size_t n;                           /* number of corners; 0: no sole */
     double corner[API_SOLE_CORNERS][3]; /* m, in the axes of the frame, counterclockwise about the normal */
 } api_sole;
 

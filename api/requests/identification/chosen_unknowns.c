@@ -9,7 +9,8 @@ enum { PAYLOAD, MASS, COM, INERTIA, FRICTION, ROTORS, LOAD, STRIBECK, CHOICES };
 static const char *const choices[CHOICES] = {"payload",  "payload.mass", "payload.com", "payload.inertia",
                                              "friction", "rotors",       "load",        "stribeck"};
 
-/* Sets the origin of the frame, p_l = R_bl^T (p_bf - p_bl), with the pose X_bl of the link's frame in the body. */
+/* Sets c->origin, the origin of the payload's frame in the frame of the body's link: p_l = R_bl^T (p_bf - p_bl), with
+ * the pose X_bl of the link's frame in the body. */
 static void locate(api_chosen_unknowns *c, const dyn_body *body, const dyn_pose *X_bf)
 {
     const dyn_pose *X_bl = &body->pose.X_bl;

@@ -12,11 +12,11 @@
 typedef struct api_chosen_unknowns {
     bool     payload, load, stribeck;
     bool     inertia;   /* the payload's inertia is reported */
-    int      row;       /* of the payload's body in the model's bodies */
+    int      row;       /* index of the payload's body in the model's bodies */
     double   origin[3]; /* of the payload's frame, m, in the frame of that body's link */
-    unsigned with;      /* set of DYN_BASE_... */
+    unsigned with;      /* flags DYN_BASE_...: the joint parameters that are unknown */
     size_t   n;         /* number of chosen parameters */
-    size_t  *parameter; /* [n] the body's, then each joint's */
+    size_t  *parameter; /* [n] indices of the chosen parameters: those of the body, then those of each joint */
     dyn_base base;      /* the chosen parameters, grouped where no motion at this gravity tells them apart */
 } api_chosen_unknowns;
 

@@ -14,13 +14,13 @@ enum {
 struct api_friction_curves {
     const api_model           *model;
     const api_chosen_unknowns *chosen;
-    size_t                     n;                      /* kept states */
-    double                    *qd, *tau, *T, *weights; /* [rows x nv]; T: torques without friction; weights: or NULL */
-    double                    *entries;                /* [rows x 2 n_movers] viscous and Coulomb entries */
-    size_t                    *coordinate;             /* [n_movers] nv: no friction */
-    double                    *row;                    /* [nv x 3 n_movers] regressor of one state */
-    dyn_friction_curve        *curve;                  /* [n_movers] */
-    double                    *scratch;
+    size_t                     n;   /* number of kept states */
+    double *qd, *tau, *T, *weights; /* [n x nv] each: rates, torques, torques without friction; weights NULL: all 1 */
+    double *entries;                /* [n x 2 n_movers] regressor entries of viscous and of Coulomb friction */
+    size_t *coordinate;             /* [n_movers] coordinate of each joint or motor; nv: it has no friction */
+    double *row;                    /* [nv x 3 n_movers] regressor of one state */
+    dyn_friction_curve *curve;      /* [n_movers] load coefficient and Stribeck's curve of each */
+    double             *scratch;
 };
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
@@ -96,14 +96,14 @@ static dyn_measured state_of(const api_friction_curves *c, size_t i, size_t firs
 
 /* --- the search --------------------------------------------------------------------------------------------------- */
 
-/* The rows of one joint. */
+/* The search for the Stribeck velocity of one joint, over the rows of its coordinate. */
 typedef struct search {
     const api_friction_curves *c;
     const dyn_estimate        *t;
     size_t                     j, v, n;
-    size_t                     parameter[LINEAR]; /* [n] */
-    double                     R[(LINEAR + 1) * (LINEAR + 1)];
-    bool                       failed; /* the deadline has passed, or a figure is too large */
+    size_t parameter[LINEAR]; /* [n] indices of the parameters that are linear at a given velocity */
+    double R[(LINEAR + 1) * (LINEAR + 1)];
+    bool   failed; /* the deadline has passed, or a figure is too large */
 } search;
 
 static search search_of(const api_friction_curves *c, const dyn_estimate *t, size_t j)
@@ -213,7 +213,7 @@ bool api_friction_curves_add(api_friction_curves *c, dyn_estimate *t)
 
 double api_friction_curves_seconds(const api_model *m, const api_chosen_unknowns *chosen, size_t rows)
 {
-    const double row = 3e-6; /* s, to compute and factor a row of one joint */
+    const double row = 3e-6; /* s, time to compute and factor a row of one joint */
     return chosen->stribeck ? row * (GRID + STEPS) * (double)rows * (double)m->n_movers : 0;
 }
 

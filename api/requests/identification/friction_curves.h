@@ -20,7 +20,7 @@ void api_friction_curves_keep(api_friction_curves *c, const dyn_measured *state)
  * has passed or figures are too large. */
 bool api_friction_curves_add(api_friction_curves *c, dyn_estimate *t);
 
-/* The velocity about which the last solution is linearised, of joint or motor j. */
+/* Returns the Stribeck velocity of joint or motor j about which the last solution is linearised, rad/s or m/s. */
 double api_friction_curves_velocity(const api_friction_curves *c, size_t j);
 
 /* Estimates the seconds of the search. */

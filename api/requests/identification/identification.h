@@ -24,7 +24,7 @@ enum {
 
 /* The options and the state of the operation. */
 typedef struct api_identification {
-    unsigned        with; /* set of DYN_BASE_...: joint parameters to identify */
+    unsigned        with; /* flags DYN_BASE_...: joint parameters to identify */
     const dyn_base *base; /* the model's base parameters, with the joint parameters `with`; or the chosen ones */
     const api_chosen_unknowns *chosen; /* NULL: all parameters of the bodies are unknown */
     dyn_estimate               estimate;
@@ -38,23 +38,24 @@ typedef struct api_identification {
     bool           found;                 /* true: the results are final */
     double         payload[DYN_PER_BODY]; /* consistent parameters of the payload */
     double         mass_deviation;        /* kg, of the payload; < 0: the rows do not show its mass alone */
-    double         fit;                   /* root mean square of the residuals with `parameters` */
-    double        *fit_coordinates;       /* [nv] of each coordinate */
-    unsigned char *by_rows, *by_motion;   /* [api_identify_parameter_count] dyn_shown: by the rows, by any motion */
+    double         fit;                   /* root mean square of the residuals with `parameters`, N m or N */
+    double        *fit_coordinates;       /* [nv] the same for each coordinate */
+    unsigned char *by_rows, *by_motion;   /* [api_identify_parameter_count] dyn_shown of each parameter: by the rows of
+                                             the request; by any motion */
 } api_identification;
 
-/* The number of parameters, with those of friction curves. */
+/* Returns the number of parameters, with those of friction curves. */
 static inline size_t api_identify_parameter_count(const dyn_model *m)
 {
     return dyn_curve_parameter(m, m->n_movers, 0);
 }
 
-/* identify_options.c: `options` and `prepare` of the operation. */
+/* Reads the options. For the fields `options` and `prepare` of api_operation (identify_options.c). */
 bool api_identify_options(api_query *q, api_selection *selected, const api_node *given, const api_place *up);
 bool api_identify_prepare(api_plan *plan, api_selection *selected);
 
-/* identify_result.c: `finish` of the operation. */
+/* Solves the rows. For the field `finish` of api_operation (identify_result.c). */
 bool api_identify_finish(const api_evaluation *e, const api_selection *selected);
 
-/* identify_answer.c: `emit` of the operation. */
+/* Writes the outputs. For the field `emit` of api_operation (identify_answer.c). */
 void api_identify_emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to);

@@ -60,7 +60,7 @@ static void set_inertial(const api_identified *found, json_t *object, size_t lin
         json_object_del(object, "inertial");
 }
 
-/* The spatial inertia [I, m[c]; m[c]^T, m 1] about the link's origin, as in "screws". */
+/* Returns the spatial inertia [I, m[c]; m[c]^T, m 1] about the link's origin as JSON, rows as in "screws". */
 static json_t *make_spatial_inertia(const double p[DYN_PER_BODY])
 {
     const double m = p[0], x = p[1], y = p[2], z = p[3];
@@ -102,7 +102,7 @@ static bool has_motor(const api_model *m, const char *joint)
     return false;
 }
 
-/* The index of the motor coordinate "<joint>.motor" in the movers. */
+/* Returns the index of the motor coordinate "<joint>.motor" among the movers. */
 static size_t motor_coordinate(const api_model *m, const char *joint)
 {
     size_t j = m->n_joints, n = strlen(joint);
@@ -175,7 +175,7 @@ static void set_joint(const api_identified *found, json_t *document, json_t *obj
     set_friction(found, object, j, own);
 }
 
-/* A joint with a quaternion has a rotor and no friction. */
+/* Writes the rotor inertia of mover j to a joint with a quaternion, which has no friction. */
 static void set_free_rotor(const api_identified *found, json_t *object, size_t j)
 {
     const double *figures = found->parameters ? found->parameters + dyn_joint_parameter(found->model->dyn, j, 0) : NULL;
@@ -260,7 +260,7 @@ static void change(const api_identified *found, json_t *document)
 
 size_t api_identified_document_memory(const api_model *m)
 {
-    enum { OF_A_LINK = 4096 }; /* its new inertial, spatial inertia and friction */
+    enum { OF_A_LINK = 4096 }; /* bytes of a link's new inertial, spatial inertia and friction */
     return api_json_estimate_memory(m->document, m->document_length) + (m->n_links + m->dyn->n_drives) * OF_A_LINK;
 }
 

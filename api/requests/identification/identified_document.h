@@ -14,7 +14,7 @@ typedef struct api_identified {
     const double    *parameters; /* [dyn_parameter_count], then those of curves if there are; NULL: any, to measure the
                                     length of the document */
     int      row;                /* the only identified body, in the model's bodies; or DYN_ALL_BODIES, DYN_NO_BODY */
-    unsigned with;               /* set of DYN_BASE_...: identified parameters of joints and motors */
+    unsigned with;               /* flags DYN_BASE_...: identified parameters of joints and motors */
     bool     load, stribeck;     /* load coefficients, Stribeck's curves are identified */
 } api_identified;
 

@@ -76,8 +76,8 @@ static double once(const api_model *m)
 
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
-    const double              entry   = 1e-9; /* s, to read, weight and factor an entry of a row by a column once */
-    const int                 rounds  = 20;   /* of Huber's loss, as outliers need them */
+    const double              entry   = 1e-9; /* s, time to read, weight and factor one entry of a row */
+    const int                 rounds  = 20;   /* rounds of Huber's loss, as many as outliers need */
     const api_identification *id      = selected->options;
     double                    columns = (double)id->base->n, seconds = 0;
     if (id->chosen) seconds += api_friction_curves_seconds(q->model, id->chosen, q->rows);

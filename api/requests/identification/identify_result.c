@@ -208,11 +208,11 @@ static bool find_parameters(const api_evaluation *e, api_identification *id, dou
     return true;
 }
 
-/* The standard deviation of the payload's mass; < 0 if the rows do not show it alone, or if no real body has the mass
- * that they show and the payload has another one. */
+/* Returns the standard deviation of the payload's mass, kg; < 0 if the rows do not show it alone, or if no real body
+ * has the mass that they show and the payload has another one. */
 static double find_mass_deviation(const api_identification *id)
 {
-    enum { MOST = 2 /* largest deviation of a real body from the estimate, in standard deviations */ };
+    enum { MOST = 2 /* largest deviation of a real body's mass from the estimate, in standard deviations */ };
     const dyn_estimate *t    = &id->estimate;
     size_t              mass = DYN_PER_BODY * (size_t)id->chosen->row;
     if (id->by_rows[mass] != DYN_SHOWN_ALONE) return -1;

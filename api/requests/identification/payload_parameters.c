@@ -39,7 +39,8 @@ void api_payload_suppose(const dyn_estimate *t, const api_chosen_unknowns *chose
     const size_t first     = DYN_PER_BODY * (size_t)chosen->row;
     double       deviation = 0, shown = shown_alone(t, first, &deviation), mean = mean_mass(t->robot.tree);
     double       mass = shown > 0 ? shown : isnan(shown) ? mean : fmax(deviation, 1e-3 * mean), c[3], J[16] = {0};
-    double       square = pow(mass / (DENSITY * 4 * M_PI / 3), 2.0 / 3) / 5; /* mean of x^2 over a ball: radius^2 / 5 */
+    double       square =
+        pow(mass / (DENSITY * 4 * M_PI / 3), 2.0 / 3) / 5; /* mean of x^2 over a ball of this mass: radius^2 / 5 */
     for (size_t i = 0; i < 3; i++) {
         double moment = shown_alone(t, first + 1 + i, NULL);
         c[i]          = shown > 0 && !isnan(moment) ? moment / mass : chosen->origin[i];

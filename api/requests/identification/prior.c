@@ -81,12 +81,12 @@ static void spread(const api_model *m, const api_prior *prior, const double *mod
 /* --- rows -----------------------------------------------------------------------------------------------------------
  */
 
-/* Tables of api_prior_rows. */
+/* Scratch arrays of api_prior_rows. */
 typedef struct tables {
-    double *model, *deviation; /* [parameters] */
-    double *P;                 /* [n x parameters] row k: base parameter k */
-    double *L;                 /* [n x n] */
-    size_t *with_prior;        /* [n] the base parameters with a prior */
+    double *model, *deviation; /* [parameters] values of the model; standard deviations of the prior */
+    double *P;                 /* [n x parameters] row k: base parameter k as a combination of parameters */
+    double *L;                 /* [n x n] covariance, then its Cholesky factor, then the inverse of the factor */
+    size_t *with_prior;        /* [n] indices of the base parameters with a prior */
 } tables;
 
 static bool take_tables(const api_query *q, const dyn_base *base, tables *t)

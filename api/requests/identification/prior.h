@@ -14,7 +14,7 @@
 #include "api/requests/fields/query.h"
 
 typedef struct api_prior {
-    double bodies, rotors, friction; /* 0: not given */
+    double bodies, rotors, friction; /* shares and deviations of the field; 0: the kind is not given */
 } api_prior;
 
 /* Reads the field. `with`: set of DYN_BASE_... that are estimated; `bodies`: so are all bodies. Returns false with a

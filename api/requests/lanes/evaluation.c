@@ -24,7 +24,7 @@ double *api_result_or_spare(const api_evaluation *e, const api_selection *select
 
 /* --- states that fail --------------------------------------------------------------------------------------------- */
 
-/* Fails a state with the problem `found`, pointing at `at` (NULL: at nothing). */
+/* Fails a state with the problem `found`, whose pointer becomes the place `at`; NULL: no pointer. */
 static bool fail_at_place(const api_evaluation *e, const api_place *at, size_t state, const api_problem *found)
 {
     api_pointer pointer = api_place_pointer(at);

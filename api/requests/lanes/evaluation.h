@@ -4,12 +4,12 @@
 #include "row_time.h"
 
 typedef struct api_evaluation {
-    const api_plan    *plan;
-    const api_query   *query;         /* plan->query, or own_query */
-    api_query         *own_query;     /* with the scene of a row (scene/row_scene.h); NULL: all rows have one */
+    const api_plan  *plan;
+    const api_query *query; /* plan->query, or own_query */
+    api_query *own_query; /* the request with the scene of one row (scene/row_scene.h); NULL: all rows have one scene */
     dyn_payload       *payloads;      /* payloads of the row, with own_query */
     double            *row_numbers;   /* nv + 1, scratch of the row, with own_query */
-    dyn_model         *row_model;     /* with the payloads of the row, owned; NULL: none */
+    dyn_model         *row_model;     /* the model with the payloads of the row, owned by the slot; NULL: none */
     const api_model   *model;         /* query->model */
     const dyn_kernels *kernels;       /* plan->kernels */
     size_t             lanes;         /* plan->lanes */
@@ -17,14 +17,15 @@ typedef struct api_evaluation {
     void              *workspace;     /* workspace of the kernels */
     double            *spare;         /* scratch lanes of the current operation: operation->spare() entries a state */
     double           **spares;        /* [n_selected] scratch lanes of each selected operation */
-    double            *window_lanes;  /* the slot's own copy of plan->window_lanes; NULL: all states are in lanes */
+    double            *window_lanes;  /* the slot's copy of plan->window_lanes; NULL: all states are in lanes */
     size_t             first;         /* the first block of the window */
     bool               zeros_written; /* results of a whole window are written; their constant zeros stay */
     int                evaluating;    /* index in query->selected of the operation that is evaluated; -1: none */
     api_row_share     *share; /* share of the rows whose loops are closed in the slot; NULL: a model without loops */
 } api_evaluation;
 
-/* The evaluation of a plan by one thread, without workspace and scratch lanes; problems are the request's. */
+/* Returns the evaluation of a plan by one thread, without workspace and scratch lanes; its problem is that of the
+ * request. */
 static inline api_evaluation api_evaluation_of(const api_plan *plan)
 {
     return (api_evaluation){.plan         = plan,
@@ -65,7 +66,7 @@ static inline const double *api_state_block(const api_evaluation *e, api_field f
 {
     return api_block(e, e->plan->state[field], api_is_position(field) ? e->model->nq : e->model->nv, block);
 }
-/* Block `block` of derivative number `order` of q, from the fifth on; NULL: not given. */
+/* Returns block `block` of the derivative of q of this order, from the fifth on; NULL: the request does not have it. */
 static inline const double *api_higher_block(const api_evaluation *e, size_t order, size_t block)
 {
     return api_block(e, e->plan->higher[order - 5], e->model->nv, block);
@@ -79,7 +80,7 @@ static inline const double *api_wrench_rate_block(const api_evaluation *e, size_
     return api_block(e, e->plan->wrench_rates, 6 * e->query->scene.n_wrenches, block);
 }
 
-/* Block `block` of an output; NULL: the output is not selected. */
+/* Returns block `block` of an output; NULL: the output is not selected. */
 double *api_result_block(const api_evaluation *e, const api_selection *selected, size_t output, size_t block);
 
 /* For an operation that evaluates one block at a time: returns the output's block or, if the output is not selected,
@@ -108,5 +109,5 @@ bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row,
  * states of blocks [block, block + blocks) whose entry is not -1. The result is that of api_fail_state. */
 bool api_check_singular(const api_evaluation *e, const double *singular, size_t block, size_t blocks);
 
-/* The joint that moves the body, for messages. */
+/* Returns the name of the joint that moves the body, for messages. */
 const char *api_joint_of(const api_model *model, int body);

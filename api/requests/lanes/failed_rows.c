@@ -14,8 +14,8 @@ typedef struct failure {
     size_t          state;
     int             operation; /* index in query->selected; -1: all operations */
     api_code        code;
-    const char     *detail, *pointer; /* pointer: NULL for none */
-    double          fraction, time;   /* -1: none */
+    const char     *detail, *pointer; /* texts of the problem; pointer NULL: none */
+    double          fraction, time;   /* fraction and time of the problem (api_problem); -1: none */
 } failure;
 
 struct api_failed_rows {
@@ -27,7 +27,7 @@ struct api_failed_rows {
     size_t           n;
     const failure  **sorted; /* [n] the failures in the order of rows, after api_failed_rows_sort */
     size_t           states;
-    unsigned char   *marks; /* marks of the states for each operation, then for all operations */
+    unsigned char   *marks; /* one array of marks [states] for each operation, then one for all operations */
     double          *home, *guess;
 };
 
@@ -57,8 +57,8 @@ static void put_home(const api_model *m, double *home)
     }
 }
 
-/* Takes the memory of the marks from the request's pool. The list of failures is not there: it grows while several
- * threads work. */
+/* Takes the memory of the marks from the request's pool. The list of failures has an arena of its own: it grows while
+ * several threads work. */
 static api_failed_rows *take(const api_query *q)
 {
     const api_model *m      = q->model;

@@ -26,7 +26,7 @@ static bool check_range(const api_evaluation *e, const api_vector *v, const doub
     return true;
 }
 
-/* The index among the passive coordinates of coordinate q of the tree; n_passive_q if it is not passive. */
+/* Returns the index among the passive coordinates of coordinate q of the tree; n_passive_q if it is not passive. */
 static size_t passive_place(const dyn_loops *l, int q)
 {
     size_t k = 0;

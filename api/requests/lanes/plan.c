@@ -31,7 +31,7 @@ static bool states_are_independent(const api_query *q)
     return !q->model->loops && q->samples == 0;
 }
 
-/* Entries of a state of the vectors that only one operation reads. */
+/* Returns the entries a state of the vectors that only one operation reads. */
 static size_t count_own_entries(const api_query *q)
 {
     size_t entries = 0;
@@ -40,7 +40,7 @@ static size_t count_own_entries(const api_query *q)
     return entries;
 }
 
-/* Entries of a state that a window holds: its fields and wrenches, and all outputs. */
+/* Returns the entries a state that a window holds: fields, wrenches and all outputs. */
 static size_t count_entries(const api_query *q)
 {
     size_t entries = WRENCH_ENTRIES * q->scene.n_wrenches + count_own_entries(q);

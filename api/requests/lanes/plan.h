@@ -32,12 +32,13 @@ typedef struct api_plan {
     double            *higher[API_MAX_HIGHER];  /* lanes of each vector of "higher_derivatives"; NULL: not given */
     double            *guess;                   /* lanes of passive coordinates; NULL: none given */
     double            *passive; /* lanes of the passive coordinates that close the loops; NULL: not known yet */
-    double            *tree_q;  /* lanes of the tree's coordinates with closed loops, for dyn_loop_restore; NULL */
-    double            *platform[API_PLATFORM_PARTS]; /* lanes of each part; NULL: the part is absent */
-    double            *wrenches;     /* lanes, 9 * n_wrenches: force, torque, point; NULL: no wrenches */
-    double            *wrench_rates; /* lanes, 6 * n_wrenches; NULL: no operation takes them */
-    api_failed_rows   *failed_rows;  /* NULL: the problem of a row is the problem of the request */
-    api_row_time      *row_time;     /* NULL: rows have no shares of the time */
+    double *tree_q; /* lanes of the tree's coordinates with closed loops, for dyn_loop_restore; NULL: not kept */
+    double *platform[API_PLATFORM_PARTS]; /* lanes of each part of the platform's pose and motion; NULL: the part is
+                                             absent */
+    double          *wrenches;            /* lanes, 9 * n_wrenches: force, torque, point; NULL: no wrenches */
+    double          *wrench_rates;        /* lanes, 6 * n_wrenches; NULL: no operation takes them */
+    api_failed_rows *failed_rows;         /* NULL: the problem of a row is the problem of the request */
+    api_row_time    *row_time;            /* NULL: rows have no shares of the time */
 } api_plan;
 
 /* Chooses the target, lanes and kernels for the number of states. False with a problem. */
@@ -50,10 +51,10 @@ bool api_plan_open_window(api_plan *plan);
  * NULL with a problem if there is no room. */
 double *api_take_lanes(api_plan *plan, size_t entries);
 
-/* Bytes of plan->window_lanes. */
+/* Returns the bytes of plan->window_lanes. */
 size_t api_window_bytes(const api_plan *plan);
 
-/* The room for the rows of a block, which follows the lanes of a window. */
+/* Returns the memory for the rows of a block, which follows the lanes of a window. */
 static inline double *api_window_rows(const api_plan *plan, double *window_lanes)
 {
     return window_lanes + plan->window * plan->entries * plan->lanes;

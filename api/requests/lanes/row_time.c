@@ -4,11 +4,11 @@
 #include "failed_rows.h"
 #include <math.h>
 
-static const double ROWS_PART = 0.9; /* part of the time until the deadline */
+static const double ROWS_PART = 0.9; /* part of the time until the deadline that all rows together have */
 
 struct api_row_time {
     uint64_t     began, end; /* ns, when the evaluation began, and when all rows must have ended */
-    bool         shares;     /* true: a phase with shares */
+    bool         shares;     /* true between api_row_time_begin and api_row_time_end: rows get shares */
     atomic_llong left;       /* rows of the phase that have not begun */
 };
 
@@ -44,7 +44,7 @@ api_row_share api_row_share_none(const api_plan *plan)
     return (api_row_share){plan->query->input->deadline, UINT64_MAX};
 }
 
-/* The end of the share of n rows of `left` that have the time until `end`. */
+/* Returns the time at which the share of n rows ends, ns, if `left` rows have the time until `end`. */
 static uint64_t end_of_share(double n, double left, uint64_t end)
 {
     const uint64_t now  = api_now();

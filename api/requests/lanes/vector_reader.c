@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REMEDY = 256 /* bytes of a text */ };
+enum { REMEDY = 256 /* bytes of the text of a remedy */ };
 
 /* --- one row ----------------------------------------------------------------------------------------------------- */
 
@@ -81,7 +81,8 @@ static bool read_row(const api_evaluation *e, const api_vector *v, const api_nod
     return given == v->n || fail_count(e, v, row, at);
 }
 
-/* True for an object that an encoder has written in place of an array: its members are not coordinates. */
+/* True for an object that an encoder has written in place of an array, such as {"0": 1, "1": 2}: its members are not
+ * coordinates. */
 static bool is_encoded_array(const api_node *object)
 {
     return api_node_get(object, "0") || api_node_get(object, "1") || *api_node_remedy(object);
@@ -117,7 +118,7 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
     for (size_t k = 0; k < v->n; k++) {
         const api_node *entry = api_node_get(v->value, v->names[k]);
         api_place       at    = api_place_key(&v->at, v->names[k]);
-        if (!entry) /* a name that is not known explains why one is missing */
+        if (!entry) /* an unknown name may explain why this one is missing */
             return check_names(e, v) && api_fail_at(e->problem, &at, API_MISSING_FIELD, "%s%.64s is missing",
                                                     api_node_size(v->value) == 0 ? EMPTY_OBJECT : "", v->names[k]);
         if (!api_node_is(entry, API_NUMBER))
@@ -309,7 +310,7 @@ static bool fail_rows(const api_evaluation *e, const api_vector *v, double *valu
 typedef struct reading {
     const api_plan   *plan;
     const api_vector *v;
-    double           *scratch; /* numbers of a block, for each slot */
+    double           *scratch; /* [slots] memory for the numbers of a block */
 } reading;
 
 static bool read_chunk(void *arg, size_t slot, size_t chunk, api_problem *problem)

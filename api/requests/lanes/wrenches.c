@@ -30,7 +30,8 @@ static bool read_vectors(api_plan *plan, const api_node *wrench, const api_place
     return true;
 }
 
-/* Takes the places (api_place) from the pool, because batches that are read window by window still point to them. */
+/* Reads all wrenches into lanes. Their places (api_place) are taken from the pool, because batches that are read window
+ * by window still point to them. */
 bool api_fill_wrenches(api_plan *plan)
 {
     const api_node *list  = plan->query->field[API_WRENCHES];

@@ -6,7 +6,7 @@
 typedef struct api_free_efforts {
     const bool *driven; /* [nv] false for free coordinates; NULL: no coordinate is free */
     bool        is_given;
-    api_signal  signal; /* the efforts; zero unless is_given */
+    api_signal  signal; /* the efforts of the free coordinates along the motion; zero unless is_given */
     /* Lanes of nv numbers a state, set by api_free_efforts_sample: the rates of the efforts, and the derivatives of
      * efforts and rates with respect to the duration. NULL: zeros. */
     double *rates, *by_duration, *rates_by_duration;

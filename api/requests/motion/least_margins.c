@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Lengths of a gradient: with respect to all control points, the duration and all knots. */
+/* Returns the numbers of one gradient: with respect to all control points, the duration and all knots. */
 static size_t gradient_size(const api_motion *m, size_t nv)
 {
     return m->path.spline.n * nv + 1 + dyn_motion_knots(&m->path);
@@ -94,7 +94,8 @@ bool api_least_gradient_store(const api_evaluation *e, const api_least_margins *
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
-/* Before the evaluation, when lengths are measured, `state` is not read. */
+/* Writes the least margin of limit i at `state`. Before the evaluation, when lengths are measured, `state` is not read.
+ */
 static void emit_margin(const api_evaluation *e, const api_least_margins *l, size_t state, size_t i, api_emit *to)
 {
     const dyn_limit *limit = &l->limits->limit[i];

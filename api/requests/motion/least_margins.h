@@ -11,7 +11,7 @@ typedef struct api_least_margins {
     const api_motion     *motion;
     const api_limit_list *limits;
     double *margins; /* lanes of all states, limits->n numbers a state (dynamics/trajectory_gradients/margins.h) */
-    double *sides;   /* likewise, with the speed sides behind the sides */
+    double *sides;   /* lanes of all states: sides, then speed sides, limits->n numbers each (dyn_limit_margin) */
     /* [rows][limits->n] gradients with respect to control points (n x nv), duration and knots; NULL: not wanted */
     double *gradients;
 } api_least_margins;

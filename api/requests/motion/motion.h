@@ -14,7 +14,7 @@
 
 typedef struct api_motion {
     dyn_motion path;        /* api_motion_load reads the control points */
-    api_points points;      /* the field of the control points */
+    api_points points;      /* the control points as the request has them */
     double     least, most; /* the shortest and the longest duration, s */
     bool
         dense; /* true: gradients with respect to all control points, not only to the degree + 1 that affect a sample */

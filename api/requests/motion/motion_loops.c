@@ -2,7 +2,7 @@
 #include "motion_loops.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 
-/* Functions of api_loop_curve, whose argument is the dyn_motion. */
+/* Functions for the fields of api_loop_curve; `arg` is the dyn_motion. */
 static void interpolate_position(const void *arg, size_t row, size_t n, double s, double *q)
 {
     dyn_motion_between(arg, row, n, s, q);

@@ -58,8 +58,8 @@ static void put_state(const api_evaluation *e, const api_motion *m, size_t state
     if (dyn_rotation_vectors_within_limit(&b.spline, lane)) dyn_motion_put_coordinates(&b.spline, lane, b.state);
 }
 
-/* The outer loop is over samples: all motions share the basis functions of a sample, unless "times" are given and the
- * durations differ. */
+/* Writes the state of all samples to their lanes. The outer loop is over samples: all motions share the basis functions
+ * of a sample, unless "times" are given and the durations differ. */
 static bool put_states(const api_evaluation *e, const api_motion *m)
 {
     const dyn_motion *path   = &m->path;
@@ -81,7 +81,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m)
 
 /* --- all lanes -------------------------------------------------------------------------------------------------- */
 
-/* Takes the lanes of the derivative of order r. */
+/* Takes lanes for the derivative of order r of the spline's coordinates, and of q. */
 static bool take_coordinates(api_plan *plan, api_motion *m, int r)
 {
     const api_model *model = plan->query->model;

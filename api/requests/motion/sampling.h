@@ -12,7 +12,7 @@ typedef struct api_sampling {
  * motion in messages, for example "a trajectory". Returns false with a problem. */
 bool api_sampling_read(api_query *q, const api_node *fields, double least, const char *of, api_sampling *sampling);
 
-/* The time of sample n of a motion, in s. */
+/* Returns the time of sample n of a motion, in s. */
 static inline double api_sample_time(const api_sampling *s, size_t n, double duration)
 {
     return s->times ? s->times[n] : (double)n / (double)(s->n - 1) * duration;

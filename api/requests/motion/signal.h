@@ -22,7 +22,7 @@ typedef struct api_signal {
 
 typedef struct api_signal_form {
     size_t width;    /* numbers of a vector; 0: nv numbers, one for each joint */
-    double duration; /* s, length of a signal that stretches */
+    double duration; /* s, duration of the motion, over which a signal that stretches extends */
     double reach;    /* s: the last of "times" must be at least this with "linear" or "cubic" interpolation */
 } api_signal_form;
 

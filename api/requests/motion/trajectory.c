@@ -24,7 +24,8 @@ static bool read_points(api_query *q, api_selection *selected, const api_node *g
     return o->points != NULL;
 }
 
-/* The accelerations of free coordinates are results, and their margins are not differentiated. */
+/* Refuses margins of acceleration and jerk with free coordinates: the accelerations of these are results, and such
+ * margins are not differentiated. */
 static bool check_free_limits(const api_query *q, const api_trajectory_options *o, const api_place *where)
 {
     return !o->efforts.driven ||

@@ -10,7 +10,7 @@
 typedef struct state_work {
     const api_model *model;
     api_set          outputs;
-    double           degree; /* of the spline */
+    double           degree; /* degree of the spline */
     double           n_free; /* number of free coordinates */
 } state_work;
 
@@ -20,8 +20,8 @@ static double if_requested(const state_work *w, api_set outputs, double units)
     return w->outputs & outputs ? units : 0;
 }
 
-/* Derivatives with respect to knots: 2 degree + 2 knots change the spline at a sample. Each needs the derivatives of
- * the basis, and a product with the partial derivatives of all rows. */
+/* Returns the work of derivatives with respect to knots: 2 degree + 2 knots change the spline at a sample. Each needs
+ * the derivatives of the basis, and a product with the partial derivatives of all rows. */
 static double knot_units(const state_work *w, size_t output, double rows)
 {
     const double knot_weight = 35, entry_weight = 0.6;
@@ -29,7 +29,8 @@ static double knot_units(const state_work *w, size_t output, double rows)
                         (2 * w->degree + 2) * (knot_weight + entry_weight * rows * (double)w->model->nv));
 }
 
-/* Free coordinates: the accelerations, then the solution of a linear system for each column of derivatives. */
+/* Returns the work of free coordinates: the accelerations, then the solution of a linear system for each column of
+ * derivatives. */
 static double free_coordinate_units(const state_work *w, double nv, double parameters)
 {
     const double  motion_weight = 3, entry_weight = 0.8;

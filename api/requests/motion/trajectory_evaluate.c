@@ -17,7 +17,8 @@
 
 /* --- what is computed ------------------------------------------------------------------------------------------- */
 
-/* The outputs that are found while the states are evaluated; those of least margins follow. */
+/* Returns the outputs that are found while the states are evaluated; the gradients of least margins follow at the end.
+ */
 static api_set outputs_of_states(const api_selection *selected)
 {
     return selected->outputs & ~API_BIT(LEAST_GRADIENTS);
@@ -49,10 +50,10 @@ static api_trajectory_task task_of(const api_selection *selected, api_set output
  * `points` is the same memory, unless the gradients of points need the partial derivatives. */
 typedef struct scratch {
     double      *tau, *tau_dot;      /* nv + mimic joints: for margins */
-    double      *sides;              /* of the margins */
+    double      *sides;              /* sides of the margins (dyn_limit_margin) */
     double      *followers, *motion; /* room of mimic_efforts.h and limited_quantities.h */
     dyn_partials margins;
-    double      *work, *points; /* points: of the points alone */
+    double      *work, *points; /* scratch of gradients; scratch of the points alone */
 } scratch;
 
 static size_t margin_entries(const api_model *model, const api_selection *selected)
@@ -68,7 +69,8 @@ static size_t greater(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Numbers per state of the motion's derivatives with respect to one knot, and of the partial derivatives. */
+/* Returns the numbers per state of the motion's derivatives with respect to one knot, and of the partial derivatives.
+ */
 static size_t partial_entries(const api_model *model, const api_selection *selected)
 {
     const api_trajectory_task task = task_of(selected, selected->outputs);
@@ -187,7 +189,7 @@ static void torques(const api_evaluation *e, const api_selection *selected, size
     if (margins) put_margins(e, selected, block, s, &io);
 }
 
-/* dtau_dparameters at given accelerations is the regressor. */
+/* Computes the output dtau_dparameters at given accelerations, the regressor, unless it is not selected. */
 static void find_regressor(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     const dyn_regressor io = {.q         = api_state_block(e, API_Q, block),
@@ -198,7 +200,8 @@ static void find_regressor(const api_evaluation *e, const api_selection *selecte
     if (io.regressor) e->kernels->regressor(&e->query->scene, e->workspace, &io, 1);
 }
 
-/* Returns false with a problem: the deadline has passed. */
+/* Finds the derivatives of tau_dot with respect to parameters. Returns false with a problem: the deadline has passed.
+ */
 static bool find_parameter_rates(const api_evaluation *e, const api_selection *selected, size_t block, double *work)
 {
     const api_trajectory_options *o      = selected->options;

@@ -62,7 +62,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return dyn_motion_hessian_entries(model->nv);
 }
 
-/* Seconds of the samples after the first, which the weights do not cover. */
+/* Returns the seconds of the samples after the first, which the weights do not cover. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     const api_model *m    = q->model;
@@ -122,7 +122,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                   .qd_qdd      = h.qd_qdd};
     memset(out, 0, api_output_entries(e->model, selected, HESSIAN) * e->lanes * sizeof *out);
     for (size_t n = 0; n < o->motion->path.samples; n++) {
-        /* Check at each sample: with many coordinates one takes milliseconds. */
+        /* check the deadline at each sample, which takes milliseconds with many coordinates */
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
         dyn_motion_hessian_put(&h, n);
         if (!check_angles(e, &h, block, n)) return false;

@@ -89,7 +89,7 @@ static inline const api_motion *api_trajectory_motion(const api_selection *selec
     return o->motion;
 }
 
-/* Functions of api_operation. */
+/* Functions for the fields of api_operation. */
 size_t api_trajectory_spare(const api_model *model, const api_selection *selected);
 bool   api_trajectory_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks);
 bool   api_trajectory_finish(const api_evaluation *e, const api_selection *selected);

@@ -12,7 +12,7 @@ typedef struct api_trajectory_task {
     bool                    rate, wrenches; /* differentiate tau_dot, joint wrenches */
 } api_trajectory_task;
 
-/* Returns the numbers per state of `room`. */
+/* Returns the numbers per state of `room` for api_trajectory_differentiate. */
 size_t api_trajectory_partials_entries(const api_model *model, const api_trajectory_task *task, size_t n_wrenches);
 
 /* Computes the partial derivatives of one block in `room`. p->by_parameters and p->columns are inputs:

@@ -25,7 +25,7 @@ typedef struct api_wrench_terms {
     dyn_scene             scene;
     size_t                block;
     const api_mimics     *followers; /* mimic joints whose efforts are behind those of the coordinates */
-    size_t                rows;      /* nv and the number of these joints */
+    size_t                rows;      /* nv plus the number of these mimic joints */
     double               *follower_room;
     double               *wrenches; /* 9 for each wrench: force, torque, point */
     double               *by[3]; /* rows x nv: derivatives of the wrenches' torques tau_w with respect to q, qd, qdd */
@@ -47,7 +47,7 @@ size_t           api_wrench_terms_entries(const api_model *model, size_t n_wrenc
 api_wrench_terms api_wrench_terms_lay_out(const api_evaluation *e, size_t block, const api_mimics *followers,
                                           double *room);
 
-/* Sets p->load. Call this first. */
+/* Sets p->load, the factors a and a'. Call it before the other functions. */
 void api_wrench_terms_find_load(api_wrench_terms *p);
 
 /* Adds the terms of wrenches to d tau_dot / dq and d tau_dot / dqd, rows x nv in lanes. */

@@ -5,7 +5,8 @@ enum { PARTS = 2 };
 
 static const char *const parts[PARTS] = {"force", "torque"};
 
-/* The signal given as the force or torque of wrench `index`; NULL: this part is an array of numbers or absent. */
+/* Returns the signal given as the force or torque of wrench `index`; NULL: this part is an array of numbers or absent.
+ */
 static const api_node *find(const api_node *list, size_t index, size_t part, api_node *wrench)
 {
     if (!api_node_item(list, index, wrench) || !api_node_is(wrench, API_OBJECT)) return NULL;

@@ -91,7 +91,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* --- a state ------------------------------------------------------------------------------------------------------ */
 
-/* Scratch of a state. */
+/* Scratch arrays of one state. */
 typedef struct velocity_room {
     dyn_task_block       block;
     dyn_prioritised_step step;
@@ -144,7 +144,7 @@ static void lay_out(const api_evaluation *e, const velocity_options *o, const dy
     dyn_prioritised_step_lay_out(&r->step, next);
 }
 
-/* Copies a state; motors of elastic joints move with their joints. */
+/* Copies positions and velocities of a state to r->q and r->qd. Returns r->qd; NULL: the request has no velocities. */
 static const double *take_state(const api_evaluation *e, size_t state, velocity_room *r)
 {
     double *const q = e->plan->state[API_Q], *const qd = e->plan->state[API_QD];
@@ -186,7 +186,7 @@ static void write_state(const api_evaluation *e, const api_selection *selected, 
     write_errors(e, o, r, errors ? api_state_lane(e, errors, 2 * o->tasks->n, state) : NULL);
 }
 
-/* Motors of elastic joints have no rows: they move with their joints. */
+/* Copies the velocities of joints to the motors of elastic joints, which have no rows in the problem. */
 static void move_motors(const dyn_model *m, double *qd)
 {
     for (size_t c = 0; c < m->n_couplings; c++)
@@ -215,7 +215,7 @@ static bool solve_state(const api_evaluation *e, const api_selection *selected, 
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const size_t        first = block * e->lanes, left = api_states(e->query) - first;
     const dyn_mechanism robot = api_model_mechanism(e->model);
     velocity_room       r;

@@ -40,7 +40,7 @@ static size_t levels_of(const api_selection *selected)
     return ((const feed_forward_options *)selected->options)->levels;
 }
 
-/* Order of the highest derivative of q that the torques depend on. */
+/* Returns the order of the highest derivative of q that the torques depend on. */
 static size_t order_of(size_t levels)
 {
     return 2 + 2 * levels;
@@ -53,7 +53,8 @@ static const char *elastic_joint(const api_model *m, const dyn_coupling *c)
     return "";
 }
 
-/* The index of the coupling whose joint, or whose motor, has the velocity coordinate v; n_couplings if there is none.
+/* Returns the index of the coupling whose joint, or whose motor, has the velocity coordinate v; n_couplings if there is
+ * none.
  */
 static size_t coupling_of(const dyn_model *m, int v, bool motor)
 {
@@ -138,8 +139,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
                     elastic_joint(plan->query->model, o->highest), order_of(o->levels), given + 1);
 }
 
-/* Seconds of the passes of chains, before the last pass, which the weight covers. A pass over series of n terms takes
- * 1.5 n + 0.3 n^2 as long as inverse dynamics. */
+/* Returns the seconds of the passes of chains of elastic joints, before the last pass, which the weight covers. A pass
+ * over series of n terms takes 1.5 n + 0.3 n^2 as long as inverse dynamics. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     double passes = 0;
@@ -152,7 +153,7 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
 
-/* Entries per state of q and its derivatives up to an order. */
+/* Returns the entries per state of q and its derivatives up to an order. */
 static size_t motion_entries(const api_model *model, size_t order)
 {
     return model->nq + order * model->nv;
@@ -161,8 +162,8 @@ static size_t motion_entries(const api_model *model, size_t order)
 /* Scratch lanes of a block. */
 typedef struct block_lanes {
     double *motion;   /* q, qd, qdd, ... up to the order that the torques depend on */
-    double *residual; /* nv each: tau and its derivatives */
-    double *work;     /* of the kernel */
+    double *residual; /* nv each: tau and its derivatives; residuals in the rows of elastic joints */
+    double *work;     /* scratch of the kernel */
     double *next;     /* for outputs that are not selected */
 } block_lanes;
 
@@ -191,7 +192,7 @@ static block_lanes place(const api_evaluation *e, size_t levels)
     return b;
 }
 
-/* Derivative number `order` of all coordinates. */
+/* Returns the derivative of q of this order, of all coordinates. */
 static double *derivative(const api_evaluation *e, const block_lanes *b, size_t order)
 {
     return b->motion + (order > 0 ? motion_entries(e->model, order - 1) : 0) * e->lanes;
@@ -219,7 +220,7 @@ static void let_motors_follow(const api_evaluation *e, const block_lanes *b, siz
     }
 }
 
-/* theta^(r) += tau^(r) / k for all orders r up to `order`. */
+/* Adds the residual to the motors' motion: theta^(r) += tau^(r) / k for all orders r up to `order`. */
 static void load_springs(const api_evaluation *e, const block_lanes *b, size_t order)
 {
     const dyn_model *m = e->query->scene.model;
@@ -264,7 +265,7 @@ static void find_torques(const api_evaluation *e, double *const out[3], double *
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const size_t levels = levels_of(selected);
     block_lanes  b      = place(e, levels);
     double      *out[3], *tau;

@@ -121,7 +121,7 @@ typedef struct held_work {
     dyn_contact_block  block;
 } held_work;
 
-/* Finds the constraint matrices of a block. Moves *next past the work arrays. */
+/* Finds the constraint matrices (contact.h) of a block. Moves *next past the work arrays. */
 static held_work prepare_contacts(const api_evaluation *e, const api_selection *selected, size_t block, double **next)
 {
     const forward_options *o       = selected->options;
@@ -234,8 +234,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     return true;
 }
 
-/* With held frames, the contact wrenches cost as much as those of an impact. Friction at rest costs some factorizations
- * of a matrix of nv x nv. */
+/* Returns the seconds of a state that the weights do not cover. With held frames the contact wrenches cost as much as
+ * those of an impact; friction at rest costs some factorizations of a matrix of nv x nv. */
 static double state_seconds(const api_call *call, const api_input *input)
 {
     const api_model *m      = call->model;

@@ -13,8 +13,8 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return 1 + dyn_forward_hessian_work(model->dyn);
 }
 
-/* Accelerations whose second derivatives are computed between two looks at the deadline: with 200 coordinates each
- * takes tens of milliseconds. */
+/* Number of accelerations whose second derivatives are computed between two checks of the deadline: with 200
+ * coordinates each takes tens of milliseconds. */
 enum { PART = 8 };
 
 /* Evaluates the five results from output `first` on. */
@@ -46,7 +46,7 @@ static bool evaluate_from(const api_evaluation *e, const api_selection *selected
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     return evaluate_from(e, selected, Q_Q, block) && evaluate_from(e, selected, D2QDD_DQ_DQ, block);
 }
 

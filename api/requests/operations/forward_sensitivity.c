@@ -14,11 +14,11 @@ enum { DQDD_DQ, DQDD_DQD, DQDD_DTAU, QDD, DQDD_DWRENCH, DQDD_DPARAMETERS };
 
 /* The operation's options. */
 typedef struct held_options {
-    api_held_ranges held; /* one range */
+    api_held_ranges held; /* the held frames: one range */
     size_t          work; /* entries of dyn_held_sensitivity.work */
 } held_options;
 
-/* The held frames, NULL if there are none. */
+/* Returns the held frames; NULL: there are none. */
 static const api_held_range *held_of(const api_selection *selected)
 {
     const api_held_range *range = ((const held_options *)selected->options)->held.range;
@@ -43,7 +43,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     return api_held_prepare(q, &o->held);
 }
 
-/* Fails the states whose frames no accelerations hold. The result is that of api_fail_state. */
+/* Fails the states in which no accelerations hold the frames. The result is that of api_fail_state. */
 static bool check_contradictory(const api_evaluation *e, const held_options *o, const double *contradictory,
                                 size_t block)
 {
@@ -164,7 +164,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     if (held_of(selected)) return evaluate_held(e, selected, block);
     double                 *singular = e->spare, *next = singular + e->lanes;
     dyn_forward_sensitivity io = {

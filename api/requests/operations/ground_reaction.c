@@ -149,7 +149,7 @@ static bool solve(const api_evaluation *e, const api_selection *selected, size_t
         dyn_ground_status status = dyn_ground_solve(s);
         b->solved[lane]          = status == DYN_GROUND_DONE;
         if (!b->solved[lane])
-            *s = (dyn_ground_state){.ground = s->ground}; /* a state that fails alone has zero wrenches */
+            *s = (dyn_ground_state){.ground = s->ground}; /* the wrenches of a state that fails alone are zero */
         if (!b->solved[lane] && !fail(e, status, block * W + lane)) return false;
         put(resultant, W, lane, s->resultant, 6);
         put(zero, W, lane, s->zero_moment, 3);
@@ -236,7 +236,8 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
     }
 }
 
-/* Adds the effect of the contact wrenches W_k on the efforts, in all lanes: H += sum dtau/dW_k dW_k. */
+/* Adds the effect of the derivatives dW_k of the contact wrenches to those of the efforts, in all lanes: H += sum
+ * dtau/dW_k dW_k. by: 0 for q, 1 for qd, 2 for qdd. */
 static void add_wrenches(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t by)
 {
     size_t nv = e->model->nv, W = e->lanes;
@@ -294,7 +295,7 @@ static bool find_derivatives(const api_evaluation *e, const api_selection *selec
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     block_lanes          b;
     dyn_scene            grounded = e->query->scene;
     dyn_inverse_dynamics id       = {.q   = api_state_block(e, API_Q, block),

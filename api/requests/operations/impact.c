@@ -60,7 +60,7 @@ static void put_energy_lost(const dyn_contact_block *b, double restitution, size
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const impact_options *o  = selected->options;
     size_t                nv = e->model->nv, W = e->lanes;
     const double         *qd       = api_state_block(e, API_QD, block);

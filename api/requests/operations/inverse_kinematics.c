@@ -63,7 +63,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return dyn_pose_entries(model->nq, model->nv, 1) + 3 * model->nq + 2 * model->nv + 2;
 }
 
-/* Lanes of a block. */
+/* Lanes of a block: start, workspace of the solver and results. */
 typedef struct block_lanes {
     double *room, *start, *in_the_way, *q, *qd, *qdd, *distance, *angle;
 } block_lanes;
@@ -192,7 +192,7 @@ static bool check_found(const api_evaluation *e, const api_pose_request *r, size
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const api_pose_request *r = selected->options;
     if (r->tasks) return r->sequence || api_task_evaluate(e, selected, block);
     const block_lanes b = place(e, selected, block);
@@ -224,9 +224,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 
 /* --- cost --------------------------------------------------------------------------------------------------------- */
 
-/* Expected seconds of the search of one state. Most searches end at the first start, after some ten iterations. Where
- * they do not, goals are hard or out of reach, and every start may be needed, of some 25 iterations: one state of
- * sixteen. An iteration finds a Jacobian of `rows` rows and the products of its rows, in scalar code. */
+/* Returns the expected seconds of the search of one state. Most searches end at the first start, after some ten
+ * iterations. Where they do not, goals are hard or out of reach, and every start may be needed, of some 25 iterations:
+ * one state of sixteen. An iteration finds a Jacobian of `rows` rows and the products of its rows, in scalar code. */
 static double search_seconds(const api_model *m, double starts, double rows)
 {
     const double begun = 1.5e-6, entry = 22e-9, first = 10, further = 25.0 / 16;

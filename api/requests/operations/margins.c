@@ -98,7 +98,7 @@ static void write_limit(const api_evaluation *e, const api_selection *selected, 
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const margins_options *o = selected->options;
     api_margin_lanes       b = api_margin_lanes_place(e, &o->limited);
     if (selected->outputs & (API_BIT(MARGINS) | OF_ROWS | GRADIENTS)) api_margin_lanes_find(e, &o->limited, &b, block);

@@ -76,8 +76,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
 typedef struct path_block {
     const double *q, *dq, *d2q, *d3q; /* NULL: zero */
     const double *wrenches;
-    double       *vector[OWN_VECTORS];  /* nv */
-    double       *matrix[OWN_WRENCHES]; /* n_rows x 6; NULL: rates of joint wrenches are not selected */
+    double       *vector[OWN_VECTORS];  /* nv each: scratch */
+    double       *matrix[OWN_WRENCHES]; /* n_rows x 6 each: scratch; NULL: rates of joint wrenches are not selected */
 } path_block;
 
 static size_t spare(const api_model *model, const api_selection *selected)
@@ -102,7 +102,7 @@ static path_block place(const api_evaluation *e, const api_selection *selected, 
     return p;
 }
 
-/* to = factor x + other; NULL: zeros. Returns `to`. */
+/* Sets to = factor x + other, n entries; x or other NULL: zeros. Returns `to`. */
 static double *combine(size_t n, double factor, const double *x, const double *other, double *to)
 {
     for (size_t i = 0; i < n; i++)
@@ -116,7 +116,8 @@ static void find(const api_evaluation *e, const dyn_scene *scene, const dyn_inve
     if (io->tau || io->joint_wrenches) e->kernels->inverse_dynamics(scene, e->workspace, io, 1);
 }
 
-/* The term d sd is odd in sd; the other terms at sdd = 0 are even. */
+/* Sets d, the coefficient of sd, from inverse dynamics at sd = 1 and -1 with sdd = 0: d sd is the only term that is odd
+ * in sd. */
 static void find_damping(const api_evaluation *e, const path_options *o, const path_block *p, double *d)
 {
     const size_t n = e->model->nv * e->lanes;
@@ -219,7 +220,8 @@ static void write_torque_rates(const api_evaluation *e, const api_selection *sel
     }
 }
 
-/* Joint wrenches are without friction and springs, so that none of their terms is odd in sd. */
+/* Writes the coefficients of the rates of joint wrenches. Joint wrenches are without friction and springs, so that none
+ * of their terms is odd in sd. */
 static void write_wrench_rates(const api_evaluation *e, const api_selection *selected, const path_rates *r,
                                size_t block)
 {
@@ -233,7 +235,8 @@ static void write_wrench_rates(const api_evaluation *e, const api_selection *sel
     }
 }
 
-/* Sets the scenes to those of a row, if rows differ. The model without Coulomb friction has no payload of a row. */
+/* Returns the options with the scenes of a row, if rows differ. The model without Coulomb friction has no payload of a
+ * row. */
 static path_options in_row(const api_evaluation *e, const path_options *of_request)
 {
     path_options     o     = *of_request;
@@ -245,7 +248,7 @@ static path_options in_row(const api_evaluation *e, const path_options *of_reque
 
 static bool evaluate(const api_evaluation *e, const api_selection *of_request, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     path_options         options  = in_row(e, of_request->options);
     api_selection        copy     = *of_request;
     const api_selection *selected = &copy;

@@ -98,7 +98,7 @@ static void evaluate_torques(const api_evaluation *e, const api_selection *selec
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     if (base_of(selected) && !api_base_check_gravity(e->query, e->problem)) return false;
     if (selected->outputs & OF_ENERGY) evaluate_energy(e, selected, block);
     if (selected->outputs & OF_TORQUES) evaluate_torques(e, selected, block);

@@ -121,7 +121,8 @@ bool api_rollout_loops_close(api_rollout_loops *loops, size_t n, double *q, doub
         loops->lost[lane] = loops->lost[lane] || is_out_of_range(loops, q, qd, lane);
     put_lost(loops, q, qd);
     bool closed = close_all(loops, n, q);
-    if (!api_deadline_check(query->input->deadline, query->problem)) return false; /* it may have ended the search */
+    if (!api_deadline_check(query->input->deadline, query->problem))
+        return false; /* a search that the deadline cut short is not a problem of the row */
     note_open_rows(loops, n);
     for (size_t again = 0; !closed && again < loops->live; again++) {
         loops->share = api_row_share_renew(loops->plan, loops->live);

@@ -11,13 +11,13 @@ typedef struct api_rollout_loops {
     api_plan              *plan;
     size_t                 W, first, live; /* the first row, and the number of rows; the other lanes repeat the last */
     dyn_loop_workspace    *closed;
-    api_row_share          share;                  /* share of the rows side by side */
-    double                *guess;                  /* passive coordinates of the node before, or of the request */
-    double                *tree_q;                 /* coordinates of the tree at the present node */
-    dyn_loop_step_failures failures;               /* of the last step */
-    api_problem            problem[DYN_MAX_LANES]; /* why a row has no further nodes */
-    size_t                 node[DYN_MAX_LANES];    /* the node with this problem */
-    bool                   lost[DYN_MAX_LANES];    /* the row has no further nodes */
+    api_row_share          share;    /* time share of the rows side by side (row_time.h) */
+    double                *guess;    /* passive coordinates of the node before, or of the request, in lanes */
+    double                *tree_q;   /* coordinates of the tree at the present node, in lanes */
+    dyn_loop_step_failures failures; /* loops that could not be closed in the last step */
+    api_problem            problem[DYN_MAX_LANES]; /* problem of each row that has no further nodes */
+    size_t                 node[DYN_MAX_LANES];    /* node at which this problem occurred */
+    bool                   lost[DYN_MAX_LANES];    /* true: the row has no further nodes */
 } api_rollout_loops;
 
 /* Takes the memory, and plan->tree_q. False with a problem. */

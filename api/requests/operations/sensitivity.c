@@ -102,7 +102,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return sum + 1 + model->nv * model->nv + model->nv + dyn_free_room(model->nv);
 }
 
-/* Computes tau and joint wrenches, and dtau_dparameters, which is the regressor. */
+/* Writes the outputs that are no derivatives: tau, joint wrenches, and dtau_dparameters, which is the regressor. */
 static void undifferentiated(const api_evaluation *e, const api_selection *selected, const double *qdd, size_t block)
 {
     const dyn_kernels   *kernels = e->kernels;
@@ -131,7 +131,7 @@ typedef struct free_arrays {
     const bool *driven;
 } free_arrays;
 
-/* Sets dqdd_dtau of one lane, M_FF^-1. */
+/* Sets dqdd_dtau of one lane (nv x nv): M_FF^-1 in the free coordinates, else zero. */
 static void set_dqdd_dtau(const dyn_free_block *b, size_t lane, double *to)
 {
     for (size_t i = 0; i < b->nv * b->nv; i++)
@@ -243,7 +243,7 @@ static bool evaluate_partials(const api_evaluation *e, const api_selection *sele
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     double         *next = e->spare;
     free_arrays     a    = {.qdd = NULL};
     dyn_sensitivity io   = arrays_of(e, selected, block, &next);

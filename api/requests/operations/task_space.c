@@ -60,9 +60,9 @@ typedef struct block_lanes {
     dyn_held_set       contact; /* the frame with its axes */
     dyn_contact_block  held;    /* J, M and their factors; the task of one state */
     dyn_contact_states states;
-    double            *J, *J_dot;     /* 6 x nv */
+    double            *J, *J_dot;     /* 6 x nv each: Jacobian of the frame and its rate */
     double            *h;             /* nv: the bias */
-    double            *Lambda, *Jbar; /* k x k; nv x k */
+    double            *Lambda, *Jbar; /* k x k: task-space inertia; nv x k: dynamically consistent inverse */
     double            *bound;         /* 1: a bound on the condition number of J M^-1 J^T + damping^2 */
 } block_lanes;
 
@@ -78,7 +78,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return 13 * nv + k * k + nv * k + 1 + dyn_contact_entries(nv, &contact);
 }
 
-/* `b` keeps a pointer to its own contact. */
+/* Places the arrays of a block. `b` must not move afterwards, because it keeps a pointer to its own contact. */
 static void place(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
     const task_options *o  = selected->options;
@@ -205,7 +205,7 @@ static void write_decomposition(const api_evaluation *e, const api_selection *se
     if (condition) *condition = t->mass[t->k - 1] / t->mass[0];
 }
 
-/* Decomposes Lambda of one state by LAPACK, and writes Lambda and Jbar unless the kernels have found them `well`. */
+/* Decomposes Lambda of one state by LAPACK. Writes Lambda and Jbar, unless `well`: the kernels have found them. */
 static dyn_task_status decompose_inertia(const api_evaluation *e, block_lanes *b, size_t lane, bool well)
 {
     dyn_task    *t = &b->held.task;
@@ -232,7 +232,7 @@ static bool fail(const api_evaluation *e, const dyn_task *t, dyn_task_status sta
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const size_t W = e->lanes;
     block_lanes  b;
     place(e, selected, block, &b);

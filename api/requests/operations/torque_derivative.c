@@ -95,7 +95,7 @@ static bool find_motion(const api_evaluation *e, const api_selection *selected, 
     return true;
 }
 
-/* Sets tau_dot of free coordinates to zero, without rounding errors. */
+/* Sets tau_dot of free coordinates to zero, since their tau is constant; computed values have rounding errors. */
 static void clear_free(const api_evaluation *e, const api_selection *selected, double *tau_dot)
 {
     for (size_t i = 0; i < e->model->nv * e->lanes; i++)

@@ -6,7 +6,7 @@
  * quaternion x - reference is the difference on the tangent space (dynamics/motion/tangent.h). */
 typedef struct api_cost_term {
     api_points    weights, reference;
-    const double *weight, *target; /* numbers of both; weight NULL: the term is absent, target NULL: zeros */
+    const double *weight, *target; /* numbers; weight NULL: no such term, target NULL: zeros */
 } api_cost_term;
 
 /* The terms of a cost. The states are those after the steps. */
@@ -38,7 +38,7 @@ typedef struct api_rollout_cost {
 bool api_rollout_cost_read(api_query *q, const api_node *request, const api_place *up, size_t steps,
                            api_rollout_cost *cost);
 
-/* Reads the numbers, when "joints" is read. False with a problem. */
+/* Reads the numbers of the cost. Call it after "joints" is read. False with a problem. */
 bool api_rollout_cost_load(const api_query *q, api_rollout_cost *cost);
 
 /* Adds the cost of node `node`, from 1 to `steps`, of a row, and its derivatives with respect to q and qd, with the

@@ -6,13 +6,13 @@
 #include "dynamics/motion/tangent.h"
 #include <string.h>
 
-/* The point of node `node`, from 0, of a row; a single point is that of all nodes. */
+/* Returns the point of node `node`, from 0, of a row; a single point is that of all nodes. */
 static const double *point_of(const api_points *points, const double *numbers, size_t row, size_t node)
 {
     return api_points_of(points, numbers, row) + (points->n == 1 ? 0 : node * points->width);
 }
 
-/* Adds a term of x. Returns its cost. */
+/* Adds the derivatives of term t of the quantity x (q, qd or tau) to by_x. Returns its cost. */
 static double add_term(const api_cost_term *t, const api_cost_state *s, size_t node, const double *x, double *by_x)
 {
     double sum = 0;
@@ -30,11 +30,11 @@ static double add_term(const api_cost_term *t, const api_cost_state *s, size_t n
 
 /* The term of q of one joint with a quaternion: its weights, difference and derivative. */
 typedef struct turned_term {
-    size_t n, v; /* velocities, and the first one */
+    size_t n, v; /* number of velocities of the joint, and the first of them */
     double weight[DYN_TANGENT_MOST], dx[DYN_TANGENT_MOST], J[DYN_TANGENT_MOST][DYN_TANGENT_MOST];
 } turned_term;
 
-/* False: body i has no quaternion, or no weight. */
+/* Sets *to to the term of the joint of body i. Returns false if the joint has no quaternion, or no weight. */
 static bool turned_term_of(const api_rollout_cost *cost, int term, const api_cost_state *s, size_t i, turned_term *to)
 {
     const api_cost_term *t     = &cost->term[term];
@@ -57,7 +57,7 @@ static bool turned_term_of(const api_rollout_cost *cost, int term, const api_cos
     return true;
 }
 
-/* Adds the term of q of joints with a quaternion: 1/2 dxT w dx, with the slope JT w dx. */
+/* Adds the terms of q of all joints with a quaternion: cost 1/2 dx^T w dx, slope J^T w dx. Returns their cost. */
 static double add_turned_terms(const api_rollout_cost *cost, int term, const api_cost_state *s)
 {
     double      sum = 0;
@@ -73,7 +73,7 @@ static double add_turned_terms(const api_rollout_cost *cost, int term, const api
     return sum;
 }
 
-/* Adds the term of q. */
+/* Adds the term of q for all joints. Returns its cost. */
 static double add_position_term(const api_rollout_cost *cost, int term, const api_cost_state *s)
 {
     const api_cost_term *t   = &cost->term[term];
@@ -96,7 +96,7 @@ static double add_position_term(const api_rollout_cost *cost, int term, const ap
 
 /* A matrix of weights of one state: the weights, the differences and their product. */
 typedef struct matrix_term {
-    const double *Q; /* n x n */
+    const double *Q; /* n x n weights */
     size_t        n;
     double       *dx, *slope; /* [n]: dx of q and qd, or of tau, and Q dx */
 } matrix_term;
@@ -131,12 +131,13 @@ static void write_state_differences(const api_rollout_cost *cost, int first, con
     }
 }
 
-/* False: the matrix is absent, or is that of the last state and the state is not. */
+/* Sets *t to matrix of weights i. Returns false if the matrix is absent, or is that of the last state and the state is
+ * another. */
 static bool matrix_term_of(const api_rollout_cost *cost, int i, const api_cost_state *s, matrix_term *t)
 {
     const api_cost_matrix *matrix = &cost->matrix[i];
     if (!matrix->weight || (i == API_COST_FINAL_MATRIX && s->node < s->steps)) return false;
-    if (!dyn_may_continue(cost->deadline)) return false; /* the answer is then discarded */
+    if (!dyn_may_continue(cost->deadline)) return false; /* the answer is discarded after the deadline */
     const size_t n = matrix->points.width;
     *t = (matrix_term){matrix->weight + (matrix->points.batch ? s->row * n * n : 0), n, s->scratch, s->scratch + n};
     if (i == API_COST_TAU_MATRIX) return true;
@@ -165,7 +166,7 @@ static void turn_entries(const api_rollout_cost *cost, const double *dx, bool tr
     }
 }
 
-/* Adds J'T slope of joints with a quaternion to the rates, along a direction in lanes. */
+/* Adds J'^T slope of joints with a quaternion to the rates, with J' the rate of J along a direction in lanes. */
 static void add_turn_rates(const api_rollout_cost *cost, const matrix_term *t, const api_cost_state *s,
                            const double *along_q)
 {
@@ -184,7 +185,7 @@ static void add_turn_rates(const api_rollout_cost *cost, const matrix_term *t, c
     }
 }
 
-/* Adds entries of q and qd to the derivatives. */
+/* Adds the entries of x, q and then qd, to the derivatives by_q and by_qd. */
 static void add_to_slopes(const api_cost_state *s, const double *x)
 {
     for (size_t v = 0; v < s->nv; v++) {
@@ -206,7 +207,7 @@ static double add_matrix_term(const api_rollout_cost *cost, int i, const api_cos
     return sum;
 }
 
-/* Adds the rates of add_matrix_term. */
+/* Adds the rates, along a direction, of the derivatives that add_matrix_term adds. */
 static void add_matrix_rates(const api_rollout_cost *cost, int i, const api_cost_state *s, const double *along_q,
                              const double *along_qd)
 {
@@ -303,7 +304,7 @@ static void add_weights(const api_rollout_cost *cost, int term, size_t row, cons
         if (!position || position[v] >= 0) matrix[v * (width + 1)] += weight[v];
 }
 
-/* Adds JT w J of joints with a quaternion. */
+/* Adds J^T w J of joints with a quaternion to the matrix of second derivatives. */
 static void add_turned_weights(const api_rollout_cost *cost, int term, const api_cost_state *s, double *matrix,
                                size_t width)
 {
@@ -341,7 +342,7 @@ double api_rollout_cost_torque_curvature(const api_rollout_cost *cost, size_t ro
 
 /* --- rates along a direction -------------------------------------------------------------------------------------- */
 
-/* Adds weight . along; `position` as of add_weights. */
+/* Adds weight * along, the rate of a term's derivative; `position` as of add_weights. */
 static void add_term_rates(const api_cost_term *t, const api_cost_state *s, const int *position, const double *along,
                            double *by_x)
 {

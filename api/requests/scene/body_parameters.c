@@ -60,7 +60,7 @@ static int find_named_body(const api_query *q, const char *name, const api_place
     return -1;
 }
 
-/* The inertia of ten parameters; with `sign` -1 all its moments are negative. */
+/* Returns the inertia with these ten parameters; with `sign` -1 mass and moments are negative. */
 static dyn_inertia parameter_inertia(const double parameters[DYN_PER_BODY], double sign)
 {
     static const int   place[DYN_TENSOR] = {0, 3, 5, 1,

@@ -5,10 +5,10 @@
 #pragma once
 #include "api/requests/fields/query.h"
 
-/* Payloads of the field: two for each link. */
+/* Returns the number of payloads for the field "parameters": two for each link. */
 size_t api_count_parameter_payloads(const api_query *q);
 
-/* Counts the rows of the field. False with a problem. */
+/* Counts the rows of the field "parameters" into q->rows. False with a problem. */
 bool api_measure_parameters(api_query *q);
 
 /* Sets the places of the payloads, and the inertias of those with the model's own parameters. False with a problem. */

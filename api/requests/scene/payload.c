@@ -9,10 +9,10 @@
 enum { DEADLINE_EVERY = 1024 /* payloads that are read between two checks of the deadline */ };
 
 static const char *const fields[] = {"link", "mass", "com", "inertia", NULL};
-/* Entries of a tensor, in the order of dyn_inertia. */
+/* Names of the entries of an inertia tensor, in the order of dyn_inertia. */
 static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL};
 
-/* Returns the number of a row: the value itself, or entry `row` of an array. */
+/* Reads a number of a payload in one row: the value itself, or entry `row` of an array. */
 static bool read_figure_number(const api_query *q, const api_node *object, const char *key, const api_place *up,
                                size_t row, double *number)
 {
@@ -53,7 +53,7 @@ static bool require(const api_query *q, const api_node *payload, const char *key
            api_fail_at(q->problem, &place, API_MISSING_FIELD, "a payload needs its %s", key);
 }
 
-/* The compensation of gravity of the link with a frame: that of its body unless links of the body differ. */
+/* Returns the compensation of gravity of a payload at a frame: that of its body, unless links of the body differ. */
 static double share_of_frame(const api_model *m, int frame)
 {
     const dyn_compensation *body = &m->dyn->body[m->frames[frame].frame.body].compensation;
@@ -99,7 +99,7 @@ static bool load_payloads(api_query *q, size_t n, const dyn_payload *payload)
     case DYN_OK: q->scene.model = q->loaded; return true;
     case DYN_NO_MEMORY: return api_fail(q->problem, API_MEMORY_FULL, NULL, "no memory for the model with its payload");
     case DYN_BAD_NUMBER: break;
-    case DYN_TOO_MANY_DOF: /* A model that was built once has none of the faults from here on. */
+    case DYN_TOO_MANY_DOF: /* the model has been built before, so the faults from here on cannot occur */
     case DYN_BAD_PARENT:
     case DYN_BAD_LEADER:
     case DYN_BAD_MOTOR:
@@ -108,7 +108,7 @@ static bool load_payloads(api_query *q, size_t n, const dyn_payload *payload)
     return api_fail(q->problem, API_BAD_VALUE, "/payload", "the payload's figures are too large to be added");
 }
 
-/* Payload i of the list, or the one that is no list. */
+/* Sets *item to payload i of the list, or to the single payload that is no list, and *entry to its place. */
 static bool take_payload(const api_query *q, size_t i, const api_place *place, api_node *item, api_place *entry)
 {
     const api_node *object = q->field[API_PAYLOAD];

@@ -8,7 +8,7 @@
 
 static const char *const fields[] = {"joint", "frame", NULL};
 
-/* The link that a frame of the model is fixed to, as an index of link_names. */
+/* Returns the link that a frame of the model is fixed to, as an index of link_names. */
 static int link_with_frame(const api_model *m, int frame)
 {
     int link = 0;
@@ -87,7 +87,7 @@ typedef struct lists {
     dyn_frame     *frames;
     dyn_cut_rotor *rotors;
     dyn_cut_push  *pushes;
-    const int     *pushed; /* [n_wrenches] */
+    const int     *pushed; /* [n_wrenches] frame on which each wrench of the request acts */
 } lists;
 
 enum { LOOK = 64 /* entries between two checks of the deadline */ };
@@ -114,7 +114,7 @@ static void list_child(const api_model *m, int link, dyn_cut *to, const lists *l
     l->rows[to->n_children++] = (size_t)child->row;
 }
 
-/* The body of the rotor of the motor that drives a joint. */
+/* Returns the body of the rotor of the motor that drives a joint; NULL: none. */
 static const dyn_body *rotor_body_of(const api_model *m, const char *joint)
 {
     for (size_t j = 0; j < m->n_joints; j++)

@@ -53,11 +53,11 @@ static void find_jacobian(const api_evaluation *e, const api_external_options *o
 
 /* --- the wrench at a frame ---------------------------------------------------------------------------------------- */
 
-/* Lanes of the block of a state. */
+/* Lanes of a block for the estimate of the wrench in one state. */
 typedef struct estimate {
     const double *jacobian, *tau;
     double       *wrench, *covariance, *remainder;
-    double       *room; /* scratch memory for one state */
+    double       *room; /* scratch of dyn_contact_wrench for one state */
 } estimate;
 
 /* Fits the wrench of one lane. False with e->problem. */
@@ -98,7 +98,7 @@ static estimate place_estimate(const api_evaluation *e, const api_selection *sel
 
 /* --- the static estimate ------------------------------------------------------------------------------------------ */
 
-/* tau_e = inverse dynamics - tau, where inverse dynamics contains the known wrenches. */
+/* Sets tau_e = inverse dynamics - tau (nv in lanes), where inverse dynamics contains the known wrenches. */
 static void find_external_torques(const api_evaluation *e, size_t block, double *to)
 {
     const double              *tau = api_state_block(e, API_TAU, block);
@@ -130,7 +130,7 @@ static bool estimate_block(const api_evaluation *e, const api_selection *selecte
 
 /* --- the momentum observer ---------------------------------------------------------------------------------------- */
 
-/* to = tau + (C + C^T) qd - b, and p = M qd. */
+/* Sets u = tau + (C + C^T) qd - b, the known part of the momentum's rate, and p = M qd (nv in lanes each). */
 static void find_momentum(const api_evaluation *e, size_t block, double *p, double *u)
 {
     const size_t  W = e->lanes, nv = e->model->nv;
@@ -173,9 +173,10 @@ static bool observe_block(const api_evaluation *e, const api_selection *selected
 
 /* The observer at a sample. */
 typedef struct observer {
-    dyn_momentum_residual *residual;       /* [nv] */
-    double                *tau, *variance; /* [nv] lanes of the block for `tau` if it is not requested; variances */
-    size_t                 failed;         /* the first sample that failed; SIZE_MAX: none */
+    dyn_momentum_residual *residual; /* [nv] momentum observer of each coordinate */
+    double *tau, *variance; /* [nv] lanes of the block for tau_external if it is not requested; [nv] variances of the
+                               residuals */
+    size_t failed;          /* the first sample that failed; SIZE_MAX: none */
 } observer;
 
 static dyn_momentum_sample momentum_sample_of(const api_evaluation *e, const api_external_options *o, size_t state,
@@ -203,7 +204,7 @@ static bool observe_sample(const api_evaluation *e, const api_selection *selecte
     return finite;
 }
 
-/* Fails a sample, or a later one than it. */
+/* Fails a sample: the first one by its own numbers, a later one because its residuals depend on the failed sample. */
 static bool fail_observed(const api_evaluation *e, observer *s, size_t state)
 {
     if (s->failed == SIZE_MAX) {
@@ -250,7 +251,7 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const api_external_options *o = selected->options;
     return o->gain ? observe_block(e, selected, block) : estimate_block(e, selected, block);
 }

@@ -13,10 +13,10 @@ enum {
     (API_BIT(API_EXTERNAL_WRENCH) | API_BIT(API_EXTERNAL_COVARIANCE) | API_BIT(API_EXTERNAL_REMAINDER))
 
 typedef struct api_external_options {
-    const dyn_frame   *frame; /* NULL: no wrench is estimated */
+    const dyn_frame   *frame; /* frame of the estimated wrench; NULL: no wrench is estimated */
     bool               frame_axes;
     dyn_contact_wrench fit;   /* stride and deadline are not set */
-    const double      *gain;  /* [nv] of the momentum observer; NULL: static estimate */
+    const double      *gain;  /* [nv] gains of the momentum observer, 1/s; NULL: static estimate */
     double             step;  /* s between samples, with a gain */
     double            *p, *u; /* lanes of all states, with a gain: momentum, and the known part of its rate */
     double *jacobian; /* Jacobian of `frame` at all states, in lanes. Set if a momentum observer (`gain`) estimates a

@@ -12,10 +12,10 @@ enum { WRENCHES, SPECIFIC_FORCES, ANGULAR_VELOCITIES };
 
 typedef struct sensors_options {
     size_t     n_cuts, n_frames;
-    api_cut   *cuts;     /* [n_cuts] */
-    dyn_cut   *prepared; /* [n_cuts] */
+    api_cut   *cuts;     /* [n_cuts] joints whose wrenches are requested */
+    dyn_cut   *prepared; /* [n_cuts] what lies beyond each of them */
     dyn_frame *frames;   /* [n_frames] inertial sensors */
-    size_t     room;     /* entries of the cut or sensor that needs most */
+    size_t     room;     /* scratch entries of the cut or sensor that needs most */
     bool       has_children;
 } sensors_options;
 
@@ -99,7 +99,7 @@ static const double *find_cut_wrenches(const api_evaluation *e, const dyn_cut_st
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const sensors_options *o        = selected->options;
     const size_t           W        = e->lanes;
     double                *wrenches = api_result_block(e, selected, WRENCHES, block);

@@ -9,17 +9,17 @@ enum { API_MOST_EVENTS = 256 /* most events of one simulation whose list is requ
 
 /* The events of all simulations. */
 struct api_contact_events {
-    size_t          *n;     /* [rows] */
-    dyn_rigid_event *event; /* [rows][API_MOST_EVENTS] */
+    size_t          *n;     /* [rows] number of events of each simulation */
+    dyn_rigid_event *event; /* [rows][API_MOST_EVENTS] the events in the order of time */
 };
 
-/* Takes the lists of all rows of the plan. Returns false with a problem. */
+/* Takes the lists of events for all rows of the plan. Returns false with a problem. */
 bool api_contact_events_take(const api_plan *plan, api_simulation *s);
 
 /* Lets the simulation of the ODE keep its events, in the list of its row, if they are requested. */
 void api_contact_events_begin(api_simulated_rows *r);
 
-/* Stores the number of events of the ODE's simulation. */
+/* Stores the number of events of the ODE's simulation in the list of its row. */
 void api_contact_events_store(const api_simulated_rows *r);
 
 /* Writes [{"time", "contact", "event", "impulse"?, "restitution_factor"?}...] in the order of time; for a batch an

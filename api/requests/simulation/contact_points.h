@@ -11,11 +11,11 @@
 
 typedef struct api_contact_points {
     size_t                 n_all;
-    bool                  *is_rigid; /* [n_all] in the order of the request */
+    bool                  *is_rigid; /* [n_all] true: the contact is rigid; in the order of the request */
     size_t                 n, n_rigid;
     dyn_compliant_contact *point; /* [n] the compliant ones */
-    dyn_rigid_contact     *rigid; /* [n_rigid] */
-    size_t                *entry; /* [n_rigid] places of the rigid ones in the request */
+    dyn_rigid_contact     *rigid; /* [n_rigid] the rigid contacts */
+    size_t                *entry; /* [n_rigid] index of each rigid contact in the request */
     dyn_wrench_site       *sites; /* the wrenches of the request, then the forces at `point`; set by
                                      api_contact_points_list */
 } api_contact_points;
@@ -23,7 +23,8 @@ typedef struct api_contact_points {
 /* Reads the field; n_all is 0 where there is none. Returns false with a problem. */
 bool api_contact_points_read(api_query *q, const api_node *options, api_contact_points *points);
 
-/* Lists the sites, when the wrenches of the request are read. Returns false if memory is refused. */
+/* Lists the sites of wrenches and forces, after the wrenches of the request are read. Returns false if memory is
+ * refused. */
 bool api_contact_points_list(const api_query *q, api_contact_points *points);
 
 /* Sets the scene of a simulation: that of `q` with the forces at compliant points. */

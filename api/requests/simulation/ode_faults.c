@@ -139,7 +139,7 @@ bool api_ode_faults_check_all(const api_simulated_rows *r, api_problem *problem)
 bool api_ode_faults_check_lane(const api_simulated_rows *r, size_t l, api_problem *problem)
 {
     if (r->ode.state.fault[l].kind == DYN_FAULT_NONE) return true;
-    if (!api_row_share_check(&r->share)) return fail_late(r, problem); /* lateness may be the cause */
+    if (!api_row_share_check(&r->share)) return fail_late(r, problem); /* lateness may be the cause of the fault */
     fail_fault(r, &r->ode.state.fault[l], problem);
     if (r->e->query->batched) problem->row = (long long)r->ode.row[l];
     return false;

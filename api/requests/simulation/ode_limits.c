@@ -72,7 +72,7 @@ bool api_ode_limits_open(api_evaluation *e, api_simulated_rows *r)
 
 /* --- comparison --------------------------------------------------------------------------------------------------- */
 
-/* Copies the wrenches on held frames and at rigid contacts behind the first n. */
+/* Copies the wrenches on held frames and at rigid contacts behind the first n wrenches of limits->wrenches. */
 static void copy_contacts(const api_simulated_rows *r, size_t n, api_ode_limits *limits)
 {
     const size_t W = r->ode.W, frames = r->ode.s->contact ? r->ode.s->contact->n : 0;
@@ -91,7 +91,7 @@ static const double *find_efforts(api_simulated_rows *r, const double *qd)
     const size_t    W = r->ode.W, nv = r->e->model->nv, n = r->ode.s->scene->n_wrenches;
     api_ode_limits *limits = r->limits;
     if (!limits) return r->ode.unclipped;
-    limits->scene.model = r->ode.s->scene->model; /* may differ from row to row, as gravity does */
+    limits->scene.model = r->ode.s->scene->model; /* models and gravity may differ from row to row */
     memcpy(limits->scene.gravity, r->ode.s->scene->gravity, sizeof limits->scene.gravity);
     dyn_torque_derivative motion = {
         .q = r->ode.q, .qd = qd, .qdd = r->ode.state.stage_rate[0] + r->e->model->nq * W, .wrenches = limits->wrenches};
@@ -102,7 +102,8 @@ static const double *find_efforts(api_simulated_rows *r, const double *qd)
     return limits->efforts;
 }
 
-/* `narrowing` is that of the bounds by the speed. */
+/* Compares a value with the bounds of a limit, and keeps the largest violation. `narrowing`: by how much the speed
+ * narrows the bounds (dyn_limit_narrowing). */
 static void compare_with_bounds(const dyn_limit *limit, double value, double narrowing, double t,
                                 api_limit_violation *found)
 {

@@ -149,7 +149,8 @@ static const dyn_integrator *peek_integrator(const api_call *call, const api_inp
     return &dyn_integrator_dopri5;
 }
 
-/* Seconds of `n` simulations of so many integration steps. Simulations in the lanes of a vector take as long as one. */
+/* Returns the seconds of `n` simulations of so many integration steps. Simulations in the lanes of a vector take as
+ * long as one. */
 static double steps_seconds(const api_call *call, const dyn_integrator *integrator, double n, double steps)
 {
     enum { STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */ };
@@ -171,10 +172,11 @@ static double request_seconds(const api_call *call, const api_input *input)
     return steps_seconds(call, integrator, n, steps);
 }
 
-/* How many steps a tolerance needs is known only afterwards. For a robot, a step of some milliseconds is a long one. */
+/* Returns the seconds of the decoded request. The number of steps that a tolerance needs is known only afterwards. For
+ * a robot, a step of some milliseconds is a long one. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
-    static const double   long_step  = 0.005; /* s */
+    static const double   long_step  = 0.005; /* s, assumed length of a step with a tolerance */
     const api_simulation *s          = selected->options;
     const dyn_integrator *integrator = s->integrator;
     double                steps      = integrator->count_steps ? integrator->count_steps(s->step, s->duration)

@@ -10,7 +10,7 @@ typedef struct api_simulated_rows {
     dyn_robot_ode         ode;
     const api_evaluation *e;
     const api_simulation *s;
-    api_row_share         share;     /* share of the simulations side by side */
+    api_row_share         share;     /* time share of the simulations side by side (row_time.h) */
     api_limit_violation  *violation; /* [limits][W] (joint_limits.h); NULL: not requested */
     double               *forces;    /* [contacts][3][W] forces at a sample; NULL: not requested */
     api_ode_limits       *limits;    /* efforts of mimic joints; NULL: none is compared with a limit */

@@ -16,9 +16,9 @@ typedef struct run {
     const api_evaluation *e;
     const api_simulation *s;
     api_simulated_rows   *rows;        /* [slots] one for each task that runs in parallel */
-    api_evaluation       *evaluations; /* [slots] with the scene of a row (scene/row_scene.h) */
-    dyn_simulation       *described;   /* [slots] */
-    dyn_scene            *scenes;      /* [slots] of `described` */
+    api_evaluation       *evaluations; /* [slots] evaluations, each with the scene of one row (scene/row_scene.h) */
+    dyn_simulation       *described;   /* [slots] simulations as dynamics/ takes them */
+    dyn_scene            *scenes;      /* [slots] scenes of `described` */
 } run;
 
 /* Returns the number of simulations side by side in lanes. */
@@ -198,7 +198,7 @@ static bool record_failures(api_simulated_rows *r, bool done, const api_problem 
         api_problem own = *found;
         bool        failed =
             api_failed_rows_has(r->e->plan->failed_rows,
-                                r->ode.row[l] * r->e->query->samples); /* a row that failed before the simulation */
+                                r->ode.row[l] * r->e->query->samples); /* a row that had failed before the simulation */
         if (failed) clear_samples(r, l);
         if (failed) continue;
         if (done || (r->ode.state.rows > 1 && !late)) api_problem_clear(&own);

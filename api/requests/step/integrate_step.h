@@ -7,13 +7,13 @@
 
 /* The kernels, the model with its surroundings, and the memory that evaluate a step. */
 typedef struct api_step_means {
-    const dyn_kernels      *kernels; /* of the tree or, of a model with loops, those of dynamics/loops/loop_kernels.h */
-    const dyn_scene        *scene;   /* of the tree */
-    void                   *workspace;
-    double                 *room;     /* entries in lanes: those of api_step_integrate last */
-    const dyn_model        *joints;   /* of a model with loops: its actuated joints (loop_step.h); else NULL */
-    const dyn_held_set     *contact;  /* the held frames of the step; NULL: none */
-    dyn_loop_step_failures *failures; /* of a model with loops: loops that cannot be closed within the step */
+    const dyn_kernels  *kernels; /* kernels of the tree; of a model with loops those of dynamics/loops/loop_kernels.h */
+    const dyn_scene    *scene;   /* scene of the tree */
+    void               *workspace;
+    double             *room;         /* entries in lanes: those of api_step_integrate last */
+    const dyn_model    *joints;       /* model of the actuated joints of a model with loops (loop_step.h); else NULL */
+    const dyn_held_set *contact;      /* the held frames of the step; NULL: none */
+    dyn_loop_step_failures *failures; /* loops that cannot be closed within the step, of a model with loops */
 } api_step_means;
 
 /* dyn_step.clock of the operations: the deadline of the request. */
@@ -27,5 +27,5 @@ typedef struct api_step_clock {
 size_t api_step_integrate_entries(const api_query *q, const dyn_model *joints, const api_held_ranges *ranges,
                                   size_t n_stopping);
 
-/* Integrates a block. */
+/* Integrates one block of states over a step. */
 void api_step_integrate(const api_step_means *by, const dyn_step *io);

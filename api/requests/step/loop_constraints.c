@@ -11,7 +11,7 @@ static const dyn_held_set no_frames = {.n = 0};
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 
 typedef struct cursor {
-    double *base; /* NULL: counts only */
+    double *base; /* NULL: the memory is only counted */
     size_t  W, entries;
 } cursor;
 
@@ -119,7 +119,7 @@ static size_t find_contradiction(const api_loop_constraints *s, const double *x,
     return row < k ? 1 + row : 0;
 }
 
-/* Sets s->l = Lambda b of one lane, and subtracts Jbar b from `to`. */
+/* Sets s->l = Lambda b of one lane, and subtracts Jbar b from `to` (loop_constraints.h). */
 static void correct_lane(api_loop_constraints *s, size_t lane, double *to)
 {
     const dyn_task *t = &s->task;
@@ -230,7 +230,8 @@ static void set_frame_rates(api_loop_constraints *s, const dyn_held_frame *held,
     }
 }
 
-/* Sets C_q and C_qd. The row of a coordinate that stops is d(qdd + qd / h)/dqd; Jbar is zero in other lanes. */
+/* Sets C_q and C_qd of all rows. The row of a coordinate that stops is d(qdd + qd / h)/dqd; Jbar is zero in lanes where
+ * it does not stop. */
 static void set_rates(api_loop_constraints *s, const api_constrained_motion *at)
 {
     const size_t n = s->nv * s->W;
@@ -245,7 +246,7 @@ static void set_rates(api_loop_constraints *s, const api_constrained_motion *at)
     }
 }
 
-/* to = -K T - Jbar C */
+/* Sets to = -K T - Jbar C, the derivatives of qdd: T those of tau, C those of J qdd + J' qd. */
 static void project(const api_loop_constraints *s, const double *K, const double *T, const double *C, double *to)
 {
     const size_t    W = s->W, nv = s->nv;

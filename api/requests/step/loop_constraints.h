@@ -18,24 +18,25 @@
 
 /* The constraints of one block of a step. Arrays are in lanes. */
 typedef struct api_loop_constraints {
-    const dyn_kernels  *kernels; /* of models with loops */
-    const dyn_scene    *scene;   /* of the tree */
+    const dyn_kernels  *kernels; /* kernels of models with loops */
+    const dyn_scene    *scene;   /* scene of the tree */
     dyn_loop_workspace *closed;
     const dyn_held_set *contact; /* the held frames; NULL: none */
     const dyn_step     *io;      /* the step: the points of the held frames, and the coordinates to stop */
     size_t              nv, k, W;
-    dyn_contact_block   held;                            /* M, and J of the held directions */
-    dyn_task            task;                            /* all rows, one state */
-    double             *J, *b, *l;                       /* k x nv; k; k: efforts with the opposite sign */
-    double             *Jbar, *JM;                       /* nv x k; k x nv: J M^-1 */
-    double             *C_q, *C_qd, *T_q, *T_qd, *T_qdd; /* k x nv; nv x nv: derivatives of tau */
-    double             *frame_J, *v_q, *a_q, *a_qd;      /* 6 x nv, of one frame: scratch */
-    double             *velocity, *wrenches;             /* 6, of one frame: scratch; 9 of each wrench */
-    size_t              contradictory[DYN_MAX_LANES];    /* as dyn_step.contradictory */
-    bool                reported;                        /* io->contact_residual is written */
+    dyn_contact_block   held;                /* M, and the rows of J of the held directions */
+    dyn_task            task;                /* all rows of J, for one state */
+    double             *J, *b, *l;           /* k x nv, k, k: J, b, and the efforts l with the opposite sign */
+    double             *Jbar, *JM;           /* nv x k; k x nv: J M^-1 */
+    double *C_q, *C_qd, *T_q, *T_qd, *T_qdd; /* k x nv each: C with respect to q and qd; nv x nv each: derivatives of
+                                                tau with respect to q, qd and qdd */
+    double *frame_J, *v_q, *a_q, *a_qd;      /* 6 x nv, of one frame: scratch */
+    double *velocity, *wrenches;             /* 6, of one frame: scratch; 9 of each wrench */
+    size_t  contradictory[DYN_MAX_LANES];    /* for each lane: 1 + the first contradictory row, or 0, as in dyn_step */
+    bool    reported;                        /* true: io->contact_residual is written */
 } api_loop_constraints;
 
-/* The lanes of the products of matrices. */
+/* Returns the kernels and the deadline for products of matrices (lane_matrix.h). */
 static inline dyn_lanes api_loop_constraints_lanes(const api_loop_constraints *s)
 {
     return (dyn_lanes){s->kernels, s->scene->deadline};

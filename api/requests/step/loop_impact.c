@@ -15,7 +15,7 @@ size_t api_loop_impact_lay_out(api_loop_impact *impact, double *lanes)
     return entries;
 }
 
-/* Sets dv/dqd = 1 - Jbar J. */
+/* Sets dv/dqd = 1 - Jbar J (nv x nv), with v the velocities after the impact. */
 static void set_v_qd(const api_loop_impact *impact)
 {
     const api_loop_constraints *s  = impact->at;

@@ -12,10 +12,10 @@
 /* An impact of one block. Arrays are in lanes. */
 typedef struct api_loop_impact {
     api_loop_constraints *at;
-    size_t                columns;        /* inertial parameters; 0: not wanted */
+    size_t                columns;        /* number of inertial parameters; 0: no derivatives with respect to them */
     double               *v, *change;     /* nv: velocities after the impact; v - qd */
-    double               *v_q, *v_qd, *K; /* nv x nv */
-    double               *regressor;      /* nv x columns */
+    double               *v_q, *v_qd, *K; /* nv x nv each: dv/dq, dv/dqd, and K of loop_constraints.h */
+    double               *regressor;      /* nv x columns: regressor of M (v - qd) */
     double               *row;            /* nv: scratch */
 } api_loop_impact;
 

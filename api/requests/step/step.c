@@ -221,7 +221,8 @@ static dyn_step step_of_block(const api_evaluation *e, const api_selection *sele
                       .contradictory    = contradictory};
 }
 
-/* The lanes of the output sticking, or NULL: in the results, or in scratch lanes as those of step_of_block. */
+/* Returns the lanes of the output `sticking`: in the results, or in scratch lanes as those of step_of_block; NULL: not
+ * needed. */
 static double *sticking_of_block(const api_evaluation *e, const api_selection *selected, const dyn_step *io,
                                  size_t block)
 {
@@ -298,7 +299,7 @@ static void put_full(const api_evaluation *e, const api_selection *selected, con
 
 bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* always 1: the operation is one_by_one */
     const api_step_options *o        = selected->options;
     const api_held_range   *last     = NULL;
     dyn_step                io       = step_of_block(e, selected, block);
@@ -341,7 +342,8 @@ static double seconds_of_options(const api_call *call, const api_input *input, d
 
 double api_step_seconds(const api_call *call, const api_input *input)
 {
-    enum { NEWTON_STEPS = 5, RK4_CUBE = 1, IMPLICIT_CUBE = 2 }; /* the latter for each nv^3: products and elimination */
+    /* steps of Newton's method; work for each nv^3: derivatives of rk4, products and elimination of implicit Euler */
+    enum { NEWTON_STEPS = 5, RK4_CUBE = 1, IMPLICIT_CUBE = 2 };
     enum { CLOSING_STEPS = 4 /* of the solver that closes the loops at a further evaluation */ };
     const api_model *m  = call->model;
     double           nv = (double)m->nv, evaluations = 0, cube = 0;

@@ -31,12 +31,12 @@ enum {
 /* The options of a step. */
 typedef struct api_step_options {
     api_held_ranges            held;
-    const api_static_friction *friction;       /* joints that may stick; NULL: none */
-    const dyn_model           *joints;         /* of a model with loops: its actuated joints (loop_step.h); else NULL */
-    size_t                     work;           /* entries of dyn_step.work */
-    size_t                     room;           /* entries of api_step_means.room */
+    const api_static_friction *friction; /* joints that may stick; NULL: none */
+    const dyn_model           *joints; /* model of the actuated joints of a model with loops (loop_step.h); else NULL */
+    size_t                     work;   /* entries of dyn_step.work */
+    size_t                     room;   /* entries of api_step_means.room */
     bool                       differentiates; /* A and B are computed, whether the request selects them or not */
-    double                     h;              /* s */
+    double                     h;              /* s, duration of a step */
     dyn_step_method            method;
 } api_step_options;
 
@@ -57,17 +57,18 @@ bool api_step_prepare(api_plan *plan, api_selection *selected);
 void api_step_take(const api_step_options *options, const api_held_range *range, const api_step_means *by,
                    const dyn_step *io, double *sticking);
 
-/* Writes why the step of one lane has no result, or returns true. */
+/* Returns true if the step of one lane has a result; else writes the reason to *problem. */
 bool api_step_check(const api_evaluation *e, const api_step_means *means, double damping, const dyn_step *io,
                     size_t lane, api_problem *found);
 
-/* dyn_step.may_continue of the operations, with an api_step_clock. */
+/* Callback for dyn_step.may_continue; `clock` is an api_step_clock. */
 bool api_step_may_continue(void *clock);
 
-/* The scratch lanes of a state, as `spare` of api_operation; selected->options begins with an api_step_options. */
+/* Returns the scratch lanes of a state. For the field `spare` of api_operation; selected->options begins with an
+ * api_step_options. */
 size_t api_step_spare(const api_model *model, const api_selection *selected);
 
-/* Evaluates one block, as `evaluate` of api_operation. */
+/* Evaluates one block. For the field `evaluate` of api_operation. */
 bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks);
 
 /* Estimates the seconds of a state that the weights do not cover, from the integrator that the body mentions. */

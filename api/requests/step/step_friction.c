@@ -32,13 +32,14 @@ bool api_step_friction_read(api_query *q, const api_held_ranges *held, dyn_step_
 
 /* Arrays of one block. */
 typedef struct arrays {
-    double *tau, *A, *B, *stops, *slides;    /* in lanes: nv, 2 nv x 2 nv, 2 nv x nv, n, n */
-    double *M, *inverse, *qdd, *singular;    /* in lanes, without held frames: nv x nv, nv x nv, nv, 1 */
-    double *block, *v, *positive, *negative; /* one state: n x n, n each */
-    double *diagonal, *size, *f, *room;      /* one state: n each; the room of the problem */
-    double *effect;                          /* one state: 2 nv */
-    size_t *coordinate;                      /* [n] */
-    int    *side;                            /* [n] */
+    double *tau, *A, *B, *stops, *slides; /* in lanes, of the step without friction: nv; matrices of the step 2 nv x 2
+                                             nv and 2 nv x nv; n each */
+    double *M, *inverse, *qdd, *singular; /* in lanes, without held frames: nv x nv, nv x nv, nv, 1 */
+    double *block, *v, *positive, *negative; /* one state: n x n; n each: problem of stiction_solver.h */
+    double *diagonal, *size, *f, *room;      /* one state: n each, and the scratch memory of stiction_solver.h */
+    double *effect;                          /* one state: 2 nv, change of the state by a unit effort of a motor */
+    size_t *coordinate;                      /* [n] velocity coordinate of each joint that may stop */
+    int    *side;                            /* [n] result of stiction_solver.h for each row */
 } arrays;
 
 size_t api_step_friction_joints(const api_static_friction *friction)
@@ -109,12 +110,12 @@ typedef struct friction_block {
     const dyn_model          *tree;
     const dyn_stiction_joint *joint; /* [n] joints, then motors of transmissions */
     size_t                    n, n_joints, nv, W;
-    const double             *qd; /* NULL: zero */
+    const double             *qd; /* nv in lanes, velocities before the step; NULL: zero */
     bool                      fused;
     arrays                    a;
 } friction_block;
 
-/* The row that gives the rate of a joint or motor from the velocities. */
+/* The row that gives the rate of a joint or motor from the velocities: a sum of weight[j] qd[v[j]]. */
 typedef struct friction_row {
     size_t n, v[DYN_MAX_DRIVEN];
     double weight[DYN_MAX_DRIVEN];
@@ -133,7 +134,7 @@ static friction_row row_of(const friction_block *b, size_t i)
     return row;
 }
 
-/* The sum of a row's weights times the entries x, `stride` apart. */
+/* Returns the sum of a row's weights times the entries of x, `stride` apart. */
 static double along(const friction_row *row, const double *x, size_t stride)
 {
     double sum = 0;
@@ -158,7 +159,8 @@ static double rate_of(const friction_block *b, size_t i, size_t lane)
     return b->qd[b->joint[i].v * b->W + lane];
 }
 
-/* The size of the sharp friction of joint i in the direction `side`: with Stribeck's curve at the rate before the step.
+/* Returns the size of the sharp friction of joint i in the direction `side`: with Stribeck's curve at the rate before
+ * the step.
  */
 static double limit_of(const friction_block *b, size_t i, int side, size_t lane)
 {
@@ -200,7 +202,7 @@ static void set_sizes(const friction_block *b, double h, size_t lane)
     }
 }
 
-/* The change of the velocity along a row by an effort of joint or motor j, from the matrix B. */
+/* Returns the change of the velocity along a row per unit effort of joint or motor j, from the matrix B. */
 static double compliance(const friction_block *b, const double *B, const friction_row *row, size_t j, size_t lane)
 {
     const size_t       nv  = b->nv;
@@ -323,7 +325,7 @@ static void hold_motor(const friction_block *b, const api_step_means *by, const 
     hold_columns(b, &row, own, io->input_matrix, nv, lane);
 }
 
-/* Evaluates the step with the friction that is decided. */
+/* Evaluates the step with the friction that `decide` has found. */
 static void evaluate_final(const friction_block *b, const api_step_means *by, dyn_step io)
 {
     for (size_t i = 0; i < b->n_joints; i++)

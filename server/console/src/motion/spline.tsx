@@ -17,7 +17,7 @@ export interface Spline {
 /** The shown position, one number for each velocity coordinate. */
 const shownPosition = (w: Workspace): number[] => w.rows.map(row => tidy(positionOf(row, w.state.value.q)));
 
-/** How far each joint goes in the first spline, as parts of 0.6 or of a fifth of its range, in turn. */
+/** Travel of each joint in the first spline, in turn: parts of 0.6, or of a fifth of its range. */
 const WAYS = [1, -0.7, 0.85, -0.5, 0.65, -0.9, 0.4];
 
 /** The spline that is shown first, from rest to rest: three equal points at each end make velocity and acceleration zero there. */
