@@ -9,9 +9,7 @@
 #define WITHIN    1e-12 /* excess over a bound, relative to it or to 1, that counts as none */
 #define WIDER     1e-8  /* widening of bounds while those that are met are found, relative to them or to 1 */
 #define STRONG    1e-10 /* damping, relative to the sum of squares of a level, with which normal equations do */
-#define SLIGHT                                                                                                         \
-    1e-4 /* least weight of |x| beside the error of a level, relative to the longest row of its matrix A, in the       \
-            search for the active bounds */
+#define SLIGHT    1e-4  /* damping of x, relative to the largest row, while the bounds that are met are found */
 
 enum { BLOCK = 32 /* block size of LAPACK's workspace */ };
 
