@@ -1,5 +1,5 @@
 /* node.h - hold a decoded request as a tree of values that is the same for every encoding. A rectangular array of
- * numbers, of rank 1 to 3, is packed: one block of numbers, in the request's memory or, from CBOR, in the body
+ * numbers, of rank 1 to 4, is packed: one block of numbers, in the request's memory or, from CBOR, in the body
  * itself. All numbers are finite, except in arrays marked `unchecked`: batches of states, which are checked while
  * they are copied into lanes, where it costs least. Texts are UTF-8 without U+0000, and no object has a key twice.
  *
@@ -12,7 +12,7 @@
 
 typedef enum api_kind { API_NULL, API_FALSE, API_TRUE, API_NUMBER, API_STRING, API_ARRAY, API_OBJECT } api_kind;
 
-enum { API_PACKED_RANK = 3 };
+enum { API_PACKED_RANK = 4 };
 
 /* Type of packed numbers, little-endian and unaligned. */
 typedef enum api_packing { API_DOUBLES, API_FLOATS } api_packing;
@@ -23,7 +23,7 @@ typedef struct api_node {
     uint32_t    key_length; /* bytes */
     uint32_t    key_offset; /* offset of the key in the body, for messages */
     uint8_t     kind;       /* a value of api_kind */
-    uint8_t     rank;       /* dimensions of packed numbers, 1 to 3; 0: not packed */
+    uint8_t     rank;       /* dimensions of packed numbers, 1 to 4; 0: not packed */
     uint8_t     packing;    /* a value of api_packing */
     bool        unchecked;  /* true: packed numbers that were not yet checked to be finite */
     uint32_t    extent[API_PACKED_RANK]; /* lengths of packed numbers; else [0]: number of items, members or bytes */
@@ -62,7 +62,7 @@ bool api_node_item(const api_node *array, size_t i, api_node *item);
 double      api_node_number(const api_node *node);                 /* only for API_NUMBER */
 const char *api_node_string(const api_node *node, size_t *length); /* only for API_STRING; `length` may be NULL */
 
-/* Returns the rank of packed numbers, 1 to 3, and writes their extents; 0: not packed. An empty array has rank 1 and
+/* Returns the rank of packed numbers, 1 to 4, and writes their extents; 0: not packed. An empty array has rank 1 and
  * extent 0. */
 size_t api_node_packed(const api_node *node, size_t extent[API_PACKED_RANK]);
 /* Copies numbers [first, first + count) of a packed array, in row-major order, to `to`. */

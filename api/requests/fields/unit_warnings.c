@@ -151,7 +151,7 @@ static bool look_at_row(search *s, const api_node *packed, size_t first, const a
 static bool look_at_rows(search *s, const api_node *value, const api_place *at)
 {
     size_t extent[API_PACKED_RANK] = {0}, rank = api_node_packed(value, extent), rows = 1;
-    if (rank == 0 || extent[rank - 1] != s->width) return true;
+    if (rank == 0 || rank > 3 || extent[rank - 1] != s->width) return true;
     for (size_t i = 0; i + 1 < rank; i++)
         rows *= extent[i];
     if (!has_large_rows(value, rows * s->width)) return true;

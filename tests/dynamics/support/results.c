@@ -130,16 +130,12 @@ static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const res
                                                  .dtau_dqdd_dot = r->dtau_dqdd_dot});
 }
 
-/* Robots with more coordinates skip second and higher derivatives and steps, which take too long on emulated
- * targets. */
-enum { FEW_COORDINATES = 10 };
-
 /* Evaluates tau with three time derivatives, along a motion whose fourth and fifth derivatives are qdd and qd again. */
 static void evaluate_series(const dyn_kernels *k, const trial *t, const results *r)
 {
     const double *rate[] = {t->qd, t->qdd, t->qddd, t->qdd, t->qd};
     const size_t  n = t->nv, entries = t->nq + 5 * n;
-    if (t->nv > FEW_COORDINATES) return;
+    if (t->nv > RESULTS_FEW_COORDINATES) return;
     double *motion = calloc(t->rows * entries, sizeof *motion);
     assert_non_null(motion);
     for (size_t row = 0; row < t->rows; row++) {
@@ -247,31 +243,10 @@ static void evaluate_products(const dyn_kernels *k, const trial *t, const result
                                                                .singular      = r->pivot_beside_product});
 }
 
-/* Evaluates the gradient of a step, with the random numbers of qdd and qddd as multipliers of q+ and qd+. */
-static void evaluate_step_gradient(const dyn_kernels *k, const trial *t, const results *r)
-{
-    double *unsolved = trial_array(t, 1);
-    rows_step_gradient(k, &t->scene, t->rows,
-                       (dyn_step_gradient){.q              = t->q,
-                                           .qd             = t->qd,
-                                           .tau            = t->tau,
-                                           .wrenches       = t->wrenches,
-                                           .multipliers_q  = t->qdd,
-                                           .multipliers_qd = t->qddd,
-                                           .method         = DYN_RK4,
-                                           .h              = 1e-3,
-                                           .gradient_q     = r->rk4_gradient_q,
-                                           .gradient_qd    = r->rk4_gradient_qd,
-                                           .gradient_tau   = r->rk4_gradient_tau,
-                                           .singular       = r->pivot_beside_gradient,
-                                           .unsolved       = unsolved});
-    free(unsolved);
-}
-
 /* Evaluates the second derivatives, contracted with the multipliers qddd. */
 static void evaluate_hessians(const dyn_kernels *k, const trial *t, const results *r)
 {
-    if (t->nv > FEW_COORDINATES) return;
+    if (t->nv > RESULTS_FEW_COORDINATES) return;
     rows_hessian(k, &t->scene, t->rows,
                  (dyn_hessian){.q           = t->q,
                                .qd          = t->qd,
@@ -293,24 +268,6 @@ static void evaluate_hessians(const dyn_kernels *k, const trial *t, const result
                                                .qd_qd       = r->forward_qd_qd,
                                                .q_tau       = r->forward_q_tau,
                                                .singular    = r->pivot_beside_hessian});
-}
-
-/* Evaluates steps of two methods; the duration is short enough for Newton's method in every state. */
-static void evaluate_steps(const dyn_kernels *k, const trial *t, const results *r)
-{
-    dyn_step io = {.q = t->q, .qd = t->qd, .tau = t->tau, .wrenches = t->wrenches, .method = DYN_RK4, .h = 1e-4};
-    if (t->nv > FEW_COORDINATES) return;
-    io.q_after      = r->rk4_q;
-    io.qd_after     = r->rk4_qd;
-    io.state_matrix = r->rk4_A;
-    io.input_matrix = r->rk4_B;
-    rows_step(k, &t->scene, t->rows, io);
-    io.method       = DYN_IMPLICIT_EULER;
-    io.q_after      = r->implicit_q;
-    io.qd_after     = r->implicit_qd;
-    io.state_matrix = r->implicit_A;
-    io.input_matrix = r->implicit_B;
-    rows_step(k, &t->scene, t->rows, io);
 }
 
 static void evaluate_matrices(const dyn_kernels *k, const trial *t, const results *r)
@@ -432,9 +389,8 @@ void results_evaluate(const dyn_kernels *k, const trial *t, const results *r)
     evaluate_gradients(k, t, r);
     evaluate_rates(k, t, r);
     evaluate_products(k, t, r);
-    evaluate_step_gradient(k, t, r);
     evaluate_hessians(k, t, r);
-    evaluate_steps(k, t, r);
+    results_evaluate_steps(k, t, r);
     evaluate_closure(k, t, r);
     evaluate_matrices(k, t, r);
     evaluate_reference(k, t, r);

@@ -23,6 +23,8 @@
     X(pivot_beside_gradient, 1) X(qdd_beside_gradient, n) X(forward_gradient_q, n)               \
     X(forward_gradient_qd, n) X(forward_gradient_tau, n) X(rk4_gradient_q, n)                    \
     X(rk4_gradient_qd, n) X(rk4_gradient_tau, n)                                                 \
+    X(rk4_rates_q, n) X(rk4_rates_qd, n) X(pivot_beside_step_rates, 1)                           \
+    X(rk4_product_q, n) X(rk4_product_qd, n) X(rk4_product_tau, n)                               \
     X(rates, n) X(tau_beside_rates, n) X(forward_rates, n) X(qdd_beside_rates, n)                \
     X(pivot_beside_rates, 1)                                                                     \
     X(by_friction, 8 * t->model->n_movers)                                                       \
@@ -52,6 +54,10 @@
     X(seen_jacobian, 6 * n) X(seen_jacobian_dot, 6 * n) X(seen_jacobian_ddot, 6 * n)
 /* clang-format on */
 
+/* Robots with more coordinates skip second and higher derivatives and steps, which take too long on emulated
+ * targets. */
+enum { RESULTS_FEW_COORDINATES = 10 };
+
 typedef struct results {
 #define X(name, entries) double *name;
     RESULTS(X)
@@ -61,5 +67,7 @@ typedef struct results {
 results results_allocate(const trial *t); /* results_free frees them */
 void    results_free(results *r);
 void    results_evaluate(const dyn_kernels *k, const trial *t, const results *r);
+void    results_evaluate_steps(const dyn_kernels *k, const trial *t,
+                               const results *r); /* those of a step of integration */
 /* Returns the two frames for kinematics: on the base link and on the last link. */
 void results_frames(const trial *t, dyn_frame frames[2]);

@@ -210,7 +210,7 @@ class Reading(MsgpackCase):
         for change, code in (({b"type": "<c8"}, "wrong-type"), ({b"type": "|b1"}, "wrong-type"), ({b"type": "|f8"}, "wrong-type"),
                              ({b"type": "<f16"}, "wrong-type"), ({b"type": [["x", "<f8"]]}, "wrong-type"), ({b"kind": b"V"}, "wrong-type"),
                              ({b"shape": [3, 6]}, "wrong-shape"), ({b"shape": []}, "wrong-shape"), ({b"shape": [2, 0]}, "wrong-shape"),
-                             ({b"shape": [1, 1, 2, 6]}, "wrong-shape"), ({b"shape": [2**32, 2**32]}, "wrong-shape"),
+                             ({b"shape": [1, 1, 1, 2, 6]}, "wrong-shape"), ({b"shape": [2**32, 2**32]}, "wrong-shape"),
                              ({b"shape": [-2, 6]}, "wrong-shape"), ({b"data": "x" * 96}, "wrong-type"), ({b"data": bytes(95)}, "wrong-shape"),
                              ({b"nd": 1}, "wrong-type"), ({b"nd": False}, "wrong-type"), ({"other": 1}, "wrong-type")):
             self.refused({"q": {**good, **change}}, 422, code, "/q")

@@ -163,6 +163,15 @@ class SameBits(ServerCase):
         self.same("/v1/models/arm/simulate", {
             "q": rows["q"][:3], "qd": rows["qd"][0], "duration": 0.01, "step": 0.001, "samples": 3})
 
+    def test_gains_of_a_batch(self):
+        """Arrays of four dimensions: rows, steps, and a matrix of gains."""
+        rng = random.Random(11)
+        gains = [[[[rng.uniform(-1, 1) for _ in range(8)] for _ in range(4)] for _ in range(3)] for _ in range(2)]
+        rows = states(2)
+        self.same("/v1/models/arm/rollout", {
+            "q": rows["q"], "qd": rows["qd"], "step": 0.01, "torques": [[1, 0.5, 0.2, 0]] * 3,
+            "feedback": {"gains": gains, "q": [rows["q"][1]] * 3, "qd": [rows["qd"][1]] * 3}})
+
     def test_names_instead_of_order(self):
         names = self.client.get("/v1/models/arm").json()["velocity_names"]
         q = dict(zip(names, states(1)["q"][0]))
@@ -279,7 +288,7 @@ class Refused(ServerCase):
         self.refused({"q": CBORTag(40, [[1 << 31, 1 << 33], b""])}, 422, "wrong-shape")
         self.refused({"q": CBORTag(40, [[2, 1 << 63], doubles([])])}, 422, "wrong-shape")
         self.refused({"q": CBORTag(40, [[1 << 31, 1 << 31, 4], doubles([])])}, 422, "wrong-shape")
-        self.refused({"q": CBORTag(40, [[2, 2, 2, 2], doubles([0] * 16)])}, 422, "wrong-shape")
+        self.refused({"q": CBORTag(40, [[2] * 5, doubles([0] * 32)])}, 422, "wrong-shape")
         self.refused({"q": CBORTag(40, [[2, 0], doubles([])])}, 422, "wrong-shape")
         self.refused({"q": CBORTag(40, [[1, 0], doubles([])])}, 422, "wrong-shape")
         self.refused({"q": CBORTag(40, [[], doubles([])])}, 422, "wrong-shape")

@@ -16,7 +16,6 @@ from .errors import BadAnswer
 Buffer = Union[bytes, bytearray, memoryview]
 
 TAG_SHAPED, TAG_FLOAT32, TAG_FLOAT64 = 40, 85, 86
-SHAPED_MOST = 3    # dimensions of one array in a request: the server reads more as an array of such arrays
 COPIED = 4096           # bytes: smaller arrays are copied behind the head; one more buffer costs more than the copy
 DEEPEST = 64            # nesting of an answer; those of torqued have fewer than 10 levels
 TYPES: dict[int, np.dtype[Any]] = {TAG_FLOAT64: np.dtype("<f8"), TAG_FLOAT32: np.dtype("<f4")}
@@ -116,9 +115,6 @@ class _Writer:
         array = real(array, "an array of the request")
         if array.ndim == 0:
             self.write(array.item())
-            return
-        if array.ndim > SHAPED_MOST:
-            self.items(array)
             return
         tag = TAG_FLOAT32 if array.dtype.itemsize == 4 and array.dtype.kind == "f" else TAG_FLOAT64
         plain = np.ascontiguousarray(array, TYPES[tag])
