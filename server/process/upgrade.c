@@ -69,8 +69,7 @@ void srv_upgrade_begin(srv_upgrade *u)
         srv_log_message(u->log, SRV_INFO, "hand-over-waits",
                         "the process before this one still finishes its connections");
     } else if (getpid() == 1) {
-        report_not_handed_over(
-            u, "this is process 1, with which a container ends; start another container instead");
+        report_not_handed_over(u, "this is process 1, with which a container ends; start another container instead");
     } else if (start_successor(u)) {
         srv_log_message(u->log, SRV_INFO, "handing-over", "process %ld has been started", (long)u->successor.process);
     } else {

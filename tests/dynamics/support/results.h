@@ -67,7 +67,7 @@ typedef struct results {
 results results_allocate(const trial *t); /* results_free frees them */
 void    results_free(results *r);
 void    results_evaluate(const dyn_kernels *k, const trial *t, const results *r);
-void    results_evaluate_steps(const dyn_kernels *k, const trial *t,
-                               const results *r); /* those of a step of integration */
+/* Evaluates the results of a step of integration. */
+void results_evaluate_steps(const dyn_kernels *k, const trial *t, const results *r);
 /* Returns the two frames for kinematics: on the base link and on the last link. */
 void results_frames(const trial *t, dyn_frame frames[2]);
