@@ -10,10 +10,11 @@
 
 typedef struct workspace {
     newton_euler_workspace euler;
-    tangent_body          *body;     /* [n_bodies] */
-    load_friction         *friction; /* [nv]; this and T only with friction that depends on the load */
-    lane                  *T;        /* [nv] */
-    void                  *memory;   /* workspace of inverse dynamics */
+    tangent_body          *body; /* [n_bodies] motion of each body and its rates along a direction */
+    load_friction
+        *friction; /* [nv] friction as a function of the load; this and T only with friction that depends on the load */
+    lane *T;       /* [nv] efforts without friction */
+    void *memory;  /* workspace of inverse dynamics */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -35,7 +36,8 @@ size_t LANE_NAME(directional_size)(const dyn_model *m)
 
 /* --- one body ------------------------------------------------------------------------------------------- */
 
-/* Rates, along the direction, of the efforts of the rotor, the damper and the spring of a joint with a quaternion. */
+/* Returns the rates, along the direction, of the efforts of the rotor, the damper and the spring of a joint with a
+ * quaternion: force and torque in its axes. */
 static wrench free_tangent_forces(const tangent_pass *p, const dyn_body *b)
 {
     const twist u = free_rates(b, p->io->qd), g = free_rates(b, p->along.qd);
@@ -46,7 +48,7 @@ static wrench free_tangent_forces(const tangent_pass *p, const dyn_body *b)
     return sum;
 }
 
-/* Rates, along the direction, of the friction and of the spring of a joint of one coordinate. */
+/* Returns the rate, along the direction, of the friction and of the spring of a joint of one coordinate. */
 static lane passive_tangent(const tangent_pass *p, const dyn_body *b)
 {
     const lane g    = joint_rate(b, p->along.qd);
@@ -132,8 +134,7 @@ static dyn_directional directional_block(const dyn_scene *scene, const dyn_direc
                              .tau           = (double *)block_out(io->tau, block, nv)};
 }
 
-/* Computes one block. `rigid` is the scene without friction where friction depends on the load, else the scene
- * itself. */
+/* Computes one block. `rigid` is the scene without friction where friction depends on the load, else the same scene. */
 static void put_directional_block(const dyn_scene *scene, const dyn_scene *rigid, const workspace *ws,
                                   const dyn_directional *io)
 {

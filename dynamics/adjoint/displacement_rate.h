@@ -11,7 +11,7 @@
 #pragma once
 #include "dynamics/recursion/displacement.h"
 
-/* Second derivatives of B and C with respect to t^2. */
+/* Second derivatives of B and C (displacement.h) with respect to s = t^2, the square of the angle. */
 typedef struct turn_curvature {
     lane B, C;
 } turn_curvature;
@@ -31,14 +31,14 @@ static inline turn_curvature turn_curvature_of(const turn *r)
                             lane_select(is_small, turn_series(C, s), sub_mul(r->B_s, 5.0, r->C_s) / (2.0 * s))};
 }
 
-/* A change of the displacement of a joint with a quaternion. */
+/* A change du of the displacement u = (v, w) of a joint with a quaternion. */
 typedef struct turn_change {
     const turn    *turn;
     turn_curvature curvature;
-    vec3           v, dv, dw; /* v of the displacement, and the changes of v and w */
+    vec3           v, dv, dw; /* v: linear part of u; dv, dw: changes of its linear and angular part */
 } turn_change;
 
-/* J' x */
+/* Returns J' x: the change of J = 1 - B [w] + C [w]^2 along dw, times x. */
 LANE_INLINE vec3 right_jacobian_change(const turn_change *c, vec3 x)
 {
     const turn *r     = c->turn;
@@ -49,7 +49,7 @@ LANE_INLINE vec3 right_jacobian_change(const turn_change *c, vec3 x)
     return add_scaled(add_scaled(sum, first, -(r->B_s * ds)), cross(r->w, first), r->C_s * ds);
 }
 
-/* S' e */
+/* Returns S' e: the change of S (file head) along dw and dv, times e. */
 LANE_INLINE vec3 shift_rate_change(const turn_change *c, vec3 e)
 {
     const turn *r = c->turn;

@@ -10,7 +10,7 @@
 #include "dynamics/recursion/workspace.h"
 
 typedef struct workspace {
-    lane          *effort;   /* [nv] */
+    lane          *effort;   /* [nv] effort under which the robot at rest has the rate of qdd as its acceleration */
     load_friction *friction; /* [nv]; only with friction that depends on the load */
     void          *memory;   /* workspace of the kernels that this one calls */
 } workspace;

@@ -15,7 +15,7 @@
 #include "dynamics/recursion/workspace.h"
 
 typedef struct workspace {
-    lane *multipliers, *unused; /* [nv]; -mu, and the gradient with respect to qdd, which is not an output here */
+    lane *multipliers, *unused; /* [nv] each: -mu; the gradient with respect to qdd, which is not an output here */
     load_friction *friction;    /* [nv]; only with friction that depends on the load */
     void          *memory;      /* workspace of the kernels that this one calls */
 } workspace;

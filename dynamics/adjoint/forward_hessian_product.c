@@ -17,8 +17,8 @@
 #include "dynamics/recursion/workspace.h"
 
 typedef struct workspace {
-    lane          *mu;                    /* [nv] */
-    lane          *effort;                /* [nv] */
+    lane          *mu;                    /* [nv] mu of the file head */
+    lane          *effort;                /* [nv] right side of the equation for mu' */
     lane          *by_q, *by_qd, *by_qdd; /* [nv] gradients with the multipliers mu' */
     load_friction *friction;              /* [nv]; only with friction that depends on the load */
     void          *memory;                /* workspace of the kernels that this one calls */
@@ -76,7 +76,7 @@ static dyn_forward_hessian_product forward_product_block(const dyn_scene *scene,
                                          .singular         = (double *)block_out(io->singular, block, 1)};
 }
 
-/* Sets x so that dID/dqdd^T x = right. */
+/* Sets x [nv] so that dID/dqdd^T x = right. */
 static void solve_transposed(const dyn_scene *scene, const workspace *ws, const dyn_forward_hessian_product *io,
                              const lane *right, lane *x)
 {
@@ -90,7 +90,7 @@ static void solve_transposed(const dyn_scene *scene, const workspace *ws, const 
     }
 }
 
-/* Replaces the products P of direction k by those of forward dynamics. */
+/* Replaces the products P of direction k, which are those of inverse dynamics, by those of forward dynamics. */
 static void solve_products(const dyn_scene *scene, const workspace *ws, const dyn_forward_hessian_product *io, size_t k)
 {
     const size_t nv   = (size_t)scene->model->nv;

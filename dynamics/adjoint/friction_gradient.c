@@ -24,14 +24,14 @@ size_t LANE_NAME(friction_gradient_size)(const dyn_model *m)
     return (size_t)m->nv * sizeof(lane);
 }
 
-/* Derivative of the smoothed sign tanh(s / v) with respect to v; zero for sharp friction. */
+/* Returns the derivative of the smoothed sign tanh(s / v) with respect to v; zero for sharp friction. */
 LANE_INLINE lane sense_by_width(const dyn_friction *f, lane s, friction_sense sense)
 {
     if (!(f->coulomb_velocity > 0)) return lane_of(0);
     return -(sense.slope * s) / f->coulomb_velocity;
 }
 
-/* Writes the derivatives with respect to all parameters but `load` at the rate s, multiplied by `multiplier`. */
+/* Writes the derivatives with respect to all friction parameters but `load`, at the rate s, times `multiplier`. */
 static void curve_gradient(const dyn_friction *f, lane s, lane multiplier, lane *to)
 {
     const friction_sense sense    = sense_of(f, s);
@@ -62,7 +62,7 @@ static void add_load_gradient(const dyn_friction *f, lane s, lane size, lane *to
     to[COULOMB_VELOCITY]       = add_mul(to[COULOMB_VELOCITY], f->load * size, sense_by_width(f, s, sense));
 }
 
-/* The friction of the motor of an elastic joint as a function of the rate of the motor coordinate. The rotor's
+/* Returns the friction of the motor of an elastic joint as a function of the rate of the motor coordinate. The rotor's
  * body stores it as a function of the spin rate (spin_friction of expand_joints.c); this function converts it back. */
 static dyn_friction motor_friction(const dyn_body *b)
 {

@@ -21,10 +21,10 @@ enum { PARAMETERS = 10 };
 
 typedef struct workspace {
     newton_euler_workspace euler;
-    power_body            *body; /* [n_bodies] */
+    power_body            *body; /* [n_bodies] motion and virtual motion of each body, and sums over its descendants */
 } workspace;
 
-/* The arrays of one block. */
+/* Inputs and outputs of one block (dyn_gradient); an output that is not wanted is NULL. */
 typedef struct block_arrays {
     const lane *q, *qd, *qdd, *wrenches, *multipliers;
     lane       *tau, *by_q, *by_qd, *by_qdd, *by_parameters, *by_wrenches, *by_gravity;
@@ -73,7 +73,7 @@ LANE_INLINE void power_backward_pass(const power_pass *p, newton_euler_variant v
             power_backward_run(p, m->run[r], v);
 }
 
-/* Sets Y of each body (virtual_power.h) to the part of its own external wrenches in world axes. */
+/* Sets Y of each body (virtual_power.h) to the contribution of its own external wrenches in world axes. */
 static void gather_turns(const power_pass *p)
 {
     const dyn_scene              *scene  = p->euler.scene;
@@ -89,7 +89,7 @@ static void gather_turns(const power_pass *p)
     }
 }
 
-/* The passes with external wrenches. External wrenches are rare, so the function is not inlined. */
+/* Runs the passes with external wrenches. External wrenches are rare, so the function is not inlined. */
 LANE_NOINLINE void passes_with_wrenches(const power_pass *p)
 {
     const newton_euler_variant v = {.wrenches = true};
@@ -143,8 +143,8 @@ static void passive_gradients(const dyn_scene *scene, const block_arrays *x, con
     }
 }
 
-/* Adds the derivatives of the efforts of elastic joints. The effort R of coupling_effort is linear, so R of the
- * multipliers gives them. */
+/* Adds the derivatives of the efforts of elastic joints. coupling_effort, which computes the effort R, is linear, so R
+ * of the multipliers gives them. */
 static void coupling_gradients(const dyn_scene *scene, const lane *multipliers, const power_outputs *out)
 {
     for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
@@ -169,7 +169,7 @@ static void drive_gradients(const dyn_scene *scene, const lane *qd, const lane *
 
 /* --- parameters and wrenches ------------------------------------------------------------------------------------ */
 
-/* U^T u + s */
+/* Returns U^T u + s. */
 LANE_INLINE vec3 acceleration_transposed_add(vec3 s, const acceleration_matrix *U, vec3 u)
 {
     return (vec3){sub_mul(add_mul(add_mul(s.x, U->yx, u.y), U->zx, u.z), U->xx, u.x),
@@ -177,7 +177,7 @@ LANE_INLINE vec3 acceleration_transposed_add(vec3 s, const acceleration_matrix *
                   sub_mul(add_mul(add_mul(s.z, U->xz, u.x), U->yz, u.y), acceleration_zz(U), u.z)};
 }
 
-/* sum + a.i b.j + a.j b.i */
+/* sum + a.i b.j + a.j b.i: one entry of a symmetric product of two vectors */
 #define SYMMETRIC(sum, a, b, i, j) add_mul(add_mul(sum, (a).i, (b).j), (a).j, (b).i)
 
 /* Writes the derivatives with respect to the parameters m, m c, J of a link, from its motion in its own frame:

@@ -23,7 +23,7 @@
 
 typedef struct workspace {
     newton_euler_workspace euler;
-    tangent_body          *motion;      /* [n_bodies] */
+    tangent_body          *motion;      /* [n_bodies] motion of each body and its rates along a direction */
     power_body            *body, *rate; /* [n_bodies] the virtual motions and sums, and their rates */
 } workspace;
 
@@ -31,7 +31,7 @@ typedef struct product_pass {
     tangent_pass  tangent;
     power_pass    power;
     power_body   *rate;
-    lane         *by_qdd; /* [nv] products; those by q and qd are in `out` */
+    lane         *by_qdd; /* [nv] products by qdd; those by q and qd are in `out` */
     power_outputs out;
 } product_pass;
 
@@ -116,13 +116,13 @@ static void set_virtual_motion(const product_pass *p)
 
 /* --- one body, forward ------------------------------------------------------------------------------------------ */
 
-/* Moves the rates of the virtual velocity of the parent to the body's axes and origin. */
+/* Moves the rates d of the virtual velocity from the parent's axes and origin to the body's. */
 LANE_INLINE void virtual_rate_to_child(link_transform X, twist *d)
 {
     twist_to_child_form(X, d);
 }
 
-/* Sets the rates of the virtual velocity of body i. */
+/* Returns the rates du and do of the virtual velocity of body i, in its axes. */
 static twist virtual_rate(const product_pass *p, int i)
 {
     const dyn_body *b = &p->tangent.scene->model->body[i];
@@ -142,7 +142,7 @@ static twist virtual_rate(const product_pass *p, int i)
     return (twist){turn_about_z(d.v, u.v, e), turn_about_z(d.w, u.w, e)};
 }
 
-/* Sets the rates of the motion and the virtual motion of body i, and of A, N and W of its mass. */
+/* Sets the rates of the motion and the virtual motion of body i, and of A, N and W (file head) of its own mass. */
 static void move_virtual(const product_pass *p, int i)
 {
     const dyn_body     *b = &p->tangent.scene->model->body[i];
@@ -178,18 +178,18 @@ LANE_INLINE rated rated_cross(rated a, rated b)
 {
     return (rated){cross(a.x, b.x), cross_add(cross(a.rate, b.x), a.x, b.rate)};
 }
-/* s + a x b */
+/* Returns s + a x b, with its rate. */
 LANE_INLINE rated rated_cross_add(rated s, rated a, rated b)
 {
     return rated_add(s, rated_cross(a, b));
 }
 
-/* The sums over a body and its descendants, and their rates. */
+/* The sums A, N, W, f and n over a body and its descendants, and their rates. */
 typedef struct rated_sums {
     power_sums s, rate;
 } rated_sums;
 
-/* Writes the products by a joint with a quaternion: the rates of free_gradients_out. */
+/* Writes the products by the position and rate of a joint with a quaternion: the rates of free_gradients_out. */
 LANE_NOINLINE void free_products_out(const product_pass *p, int i, const rated_sums *x)
 {
     const dyn_body   *b = &p->tangent.scene->model->body[i];
@@ -214,7 +214,7 @@ LANE_NOINLINE void free_products_out(const product_pass *p, int i, const rated_s
     free_effort_out(b, x->rate.P, p->by_qdd);
 }
 
-/* Writes the products by the joint of body i. */
+/* Writes the products by the position and rate of the joint of body i. */
 static void products_out(const product_pass *p, int i, const rated_sums *x)
 {
     const dyn_model *m = p->tangent.scene->model;
@@ -233,14 +233,14 @@ static void products_out(const product_pass *p, int i, const rated_sums *x)
     coordinate_effort_out(m, b, effort_along(b, x->rate.P), p->by_qdd);
 }
 
-/* The rate of a vector x of body b whose components change at `rate`, in axes that stay. */
+/* Returns the rate, in axes that stay, of a vector x of body b whose components in the body's axes change at `rate`. */
 static vec3 vector_rate_at_rest(const product_pass *p, const dyn_body *b, vec3 x, vec3 rate)
 {
     if (dyn_joint_has_quaternion(b->joint.kind)) return cross_add(rate, joint_angular(b, p->tangent.along.q), x);
     return b->joint.kind == DYN_PRISMATIC ? rate : add_spin(rate, x, direction_of_joint(&p->tangent, b).e);
 }
 
-/* The rate of velocity_of_origin without the parent's own dw: w x dp + dp'. */
+/* Returns w x dp + dp': the rate of velocity_of_origin without the term of the parent's own dw. */
 LANE_INLINE vec3 velocity_of_origin_rate(link_transform X, vec3 w, const tangent_pass *p)
 {
     if (X.joint == DYN_PRISMATIC) {
@@ -255,7 +255,7 @@ LANE_INLINE vec3 velocity_of_origin_rate(link_transform X, vec3 w, const tangent
     return add(to_parent(X, v), cross(w, to_parent(X, e.v)));
 }
 
-/* Moves the rates, in axes that stay, to the axes and origin of the parent, whose angular velocity is w.x. */
+/* Moves sums and their rates, in axes that stay, to the axes and origin of the parent, whose angular velocity is w. */
 LANE_INLINE void rates_to_parent(link_transform X, rated w, const tangent_pass *p, rated_sums *x)
 {
     const vec3 A             = to_parent(X, x->s.P.f);
@@ -303,7 +303,7 @@ static void free_force_products(const product_pass *p, const dyn_body *b)
     free_add_efforts(b, (wrench){.f = zero, .n = moment}, p->out.q);
 }
 
-/* Adds the rates of the derivatives of a spring and a damper that are not linear. */
+/* Adds the rates of the derivatives of those springs and dampers that are not linear. */
 static void spring_products(const product_pass *p, const dyn_body *b)
 {
     if (!b->joint.has_polynomial_spring || !(p->tangent.scene->terms & DYN_SPRINGS)) return;
@@ -357,7 +357,7 @@ static void put_direction_products(const product_pass *p)
     passive_products(p);
 }
 
-/* Computes block `block`. */
+/* Computes the products along all directions of block `block`. */
 static void put_product_block(const dyn_scene *scene, const workspace *ws, const dyn_hessian_product *io, size_t block)
 {
     const size_t          nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;

@@ -9,7 +9,7 @@
 #include "dynamics/recursion/workspace.h"
 
 typedef struct workspace {
-    load_friction *friction;        /* [nv] */
+    load_friction *friction;        /* [nv] friction as a function of the load |T| */
     lane          *T, *multipliers; /* [nv]; efforts without friction; their multipliers a m */
     void          *memory;          /* workspace of the kernels without friction */
 } workspace;

@@ -12,8 +12,8 @@
 #include "dynamics/recursion/workspace.h"
 
 typedef struct workspace {
-    load_friction *friction;              /* [nv] */
-    lane          *T, *T_dot;             /* [nv] */
+    load_friction *friction;              /* [nv] friction as a function of the load |T| */
+    lane          *T, *T_dot;             /* [nv] efforts without friction, and their rates along the direction */
     lane          *multipliers;           /* [nv] a m, then a' m */
     lane          *by_q, *by_qd, *by_qdd; /* [nv] gradients with the multipliers a' m */
     void          *memory;                /* workspace of the kernels without friction */

@@ -10,7 +10,7 @@
 #include "dynamics/recursion/workspace.h"
 #include "dynamics/riccati.h"
 
-/* A matrix, whose rows have `width` lanes. */
+/* A matrix, row-major. Each of its rows has `width` lanes, the last of which may be padded. */
 typedef struct matrix {
     lane  *entry;
     size_t width;
@@ -38,7 +38,7 @@ LANE_INLINE lane *matrix_row(const matrix *A, size_t row)
     return A->entry + row * A->width;
 }
 
-/* The entry as a lane, with the same value in all lanes. */
+/* Returns an entry of the matrix in all lanes. */
 LANE_INLINE lane spread_entry(const matrix *A, size_t row, size_t column)
 {
 #if LANES == 1
@@ -70,7 +70,7 @@ LANE_INLINE void accumulate_rows(const matrix *C, factor a, const matrix *B, siz
     }
 }
 
-/* C += A B; C has `rows` rows. Stops at the deadline. */
+/* Adds the product of the factor a and B to C, which has `rows` rows. Stops at the deadline. */
 static void accumulate_product(const matrix *C, size_t rows, factor a, const matrix *B, size_t depth,
                                dyn_deadline deadline)
 {
@@ -81,14 +81,14 @@ static void accumulate_product(const matrix *C, size_t rows, factor a, const mat
         accumulate_rows(C, a, B, depth, i, 1);
 }
 
-/* row -= f other, for whole rows */
+/* Subtracts f times row `other` from row `row`, over whole rows. */
 LANE_INLINE void eliminate_row(const matrix *A, size_t row, lane f, size_t other)
 {
     for (size_t j = 0; j < A->width; j++)
         matrix_row(A, row)[j] = sub_mul(matrix_row(A, row)[j], f, matrix_row(A, other)[j]);
 }
 
-/* Returns the largest absolute value of the diagonal. */
+/* Returns the largest absolute value of the diagonal of Q_uu, m x m. */
 static double largest_diagonal(const double *Q_uu, size_t m)
 {
     double most = 0;
@@ -97,7 +97,7 @@ static double largest_diagonal(const double *Q_uu, size_t m)
     return most;
 }
 
-/* Adds the damping to entry (i, i). */
+/* Adds the damping to entry (i, i) of Q_uu. */
 static void add_damping(const matrix *Q_uu, size_t i, double damping)
 {
 #if LANES == 1
@@ -141,7 +141,7 @@ static bool solve_gains(const matrix *Q_uu, const matrix *K, size_t m, lane *dia
     return true;
 }
 
-/* V = (V + VT) / 2: products of matrices in floating point are symmetric up to rounding only. */
+/* Sets V, n x n, to (V + VT) / 2: products of matrices in floating point are symmetric up to rounding only. */
 static void average_with_transpose(double *V, size_t n)
 {
     const size_t width = dyn_riccati_width(n);
@@ -152,14 +152,14 @@ static void average_with_transpose(double *V, size_t n)
         }
 }
 
-/* V = AT W + Q_uxT K - d KT K */
+/* Sets V to AT W + Q_uxT K - d KT K, with W = V A, of V on entry. */
 static void update_value(const dyn_riccati *io, const matrix *W, const matrix *Q_ux, const matrix *K,
                          dyn_deadline deadline)
 {
     const matrix V = matrix_of(io->V, io->n), A = matrix_of(io->A, io->n);
     clear(V.entry, io->n * V.width);
     accumulate_product(&V, io->n, (factor){&A, true}, W, io->n, deadline);
-    /* Q_ux - d K in place of Q_ux, which the caller receives as it was */
+    /* W becomes Q_ux - d K, in place of Q_ux, which the caller receives as it was */
     for (size_t e = 0; e < io->m * K->width; e++)
         W->entry[e] = sub_mul(Q_ux->entry[e], io->damping, K->entry[e]);
     accumulate_product(&V, io->n, (factor){W, true}, K, io->m, deadline);

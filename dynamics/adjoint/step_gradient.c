@@ -18,7 +18,7 @@
 
 /* --- Euler's methods -------------------------------------------------------------------------------------------- */
 
-/* Explicit or semi-implicit Euler. */
+/* Adds the derivatives of explicit or semi-implicit Euler to the results. */
 static void euler_back(const gradient_pass *p)
 {
     const dyn_step_gradient *io    = p->io;
@@ -39,7 +39,7 @@ static void euler_back(const gradient_pass *p)
     }
 }
 
-/* Sets the transpose of W at (q+, qd+), from the derivatives of the acceleration. */
+/* Sets W to the transpose of W (step_implicit.h) at (q+, qd+), from the derivatives of the acceleration. */
 static void set_transposed_jacobian(const gradient_pass *p, lane *W)
 {
     const dyn_model   *m  = p->scene->model;
@@ -61,7 +61,7 @@ static void set_transposed_jacobian(const gradient_pass *p, lane *W)
     }
 }
 
-/* Sets q and v of the stage to the state after the step. False if may_continue ended the step. */
+/* Sets q and v of the stage to the state after the step. Returns false if may_continue ended the step. */
 static bool solve_implicit(const gradient_pass *p, const gradient_stage *s)
 {
     const dyn_step_gradient *io = p->io;
@@ -133,7 +133,7 @@ static void free_rate_back(const dyn_body *b, const gradient_stage *s, lane *by_
     set_twist_column(b, by_v, 1, 0, twist_sum(twist_of(b, by_v), bracket_transposed(u, of_y)));
 }
 
-/* Differentiates stage n, whose by_k and by_a are complete, and adds to those of the stage before. */
+/* Differentiates stage n of RK4, whose by_k and by_a are complete, and adds to by_k and by_a of the stage before. */
 static void rk4_stage_back(const gradient_pass *p, int n)
 {
     const dyn_model      *m = p->scene->model;

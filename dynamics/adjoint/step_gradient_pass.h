@@ -6,9 +6,9 @@
 
 /* One evaluation of forward dynamics within a step. */
 typedef struct gradient_stage {
-    lane *q, *u, *v, *a; /* [nq], [nv]: position, its displacement from q, velocity and acceleration */
+    lane *q, *u, *v, *a; /* [nq] position; [nv] each: displacement from the start, velocity, acceleration */
     lane *by_k, *by_a;   /* [nv] multipliers of the rate of the displacement and of the acceleration */
-    lane *by_q;          /* [nv] gradient of by_a . a by the position */
+    lane *by_q;          /* [nv] gradient of by_a . a with respect to the position */
 } gradient_stage;
 
 /* One block of a step. */
@@ -18,15 +18,15 @@ typedef struct gradient_pass {
     const dyn_step_gradient *io;
     size_t                   nv;
     gradient_stage           stage[STAGES];
-    lane                    *by_q, *by_qd;       /* [nv] the results */
+    lane                    *by_q, *by_qd; /* [nv] the results: gradients with respect to q and qd before the step */
     lane                    *stage_q, *stage_qd; /* [nv] gradients of one stage by the position before its displacement
                                                     and by its velocity */
-    lane *stage_tau;                             /* [nv] and by tau */
+    lane *stage_tau;                             /* [nv] gradient of one stage by tau */
     lane *u, *by_u;                              /* [nv] displacement of the step, and the gradient by a displacement */
-    lane *unused_q;                              /* [nq] */
+    lane *unused_q;                              /* [nq] the displaced position, which is not read */
     lane *parameters, *wrenches, *gravity;       /* gradients of one stage */
     lane *a_q, *a_qd, *W; /* nv x nv: derivatives of the acceleration, and W^T; only of implicit Euler */
-    lane *step_work;      /* work of dyn_step; only of implicit Euler */
+    lane *step_work;      /* work of dyn_step for Newton's method; only of implicit Euler */
     lane *singular, *unsolved;
 } gradient_pass;
 
@@ -136,7 +136,7 @@ static inline void stage_accelerate(const gradient_pass *p, const gradient_stage
     *p->singular = lane_select(lane_less(*p->singular, lane_of(0)), singular, *p->singular);
 }
 
-/* to += from, unless `to` is NULL. */
+/* Adds n lanes of `from` to `to`, unless `to` is NULL. */
 static inline void add_lanes(lane *to, const lane *from, size_t n)
 {
     for (size_t i = 0; to && i < n; i++)
@@ -172,7 +172,7 @@ static inline void differentiate_acceleration(const gradient_pass *p, const grad
 
 /* --- displacements ---------------------------------------------------------------------------------------------- */
 
-/* to = q * exp(u) */
+/* Sets `to` to the displaced position q * exp(u). */
 static inline void displace_all(const gradient_pass *p, const lane *q, const lane *u, lane *to)
 {
     const dyn_model *m = p->scene->model;
@@ -258,7 +258,7 @@ static inline void rk4_stages(const gradient_pass *p)
     }
 }
 
-/* The transpose of b -> [a, b], of a wrench c. */
+/* Returns the transpose of the map b -> [a, b], applied to a wrench c. */
 LANE_INLINE twist bracket_transposed(twist a, twist c)
 {
     return (twist){.v = cross(c.v, a.w), .w = cross_add(cross(c.v, a.v), c.w, a.w)};

@@ -13,11 +13,11 @@
 #include "displacement_rate.h"
 #include "step_tangent_pass.h"
 
-/* The products of one direction. */
+/* The rates of the gradients of a step along one direction. */
 typedef struct product_step {
     step_tangent t;
-    const lane  *rates_q, *rates_qd;    /* [nv] of the multipliers */
-    lane        *by_q, *by_qd, *by_tau; /* [nv] the results */
+    const lane  *rates_q, *rates_qd;    /* [nv] each: given rates of the multipliers of q+ and qd+ */
+    lane        *by_q, *by_qd, *by_tau; /* [nv] each: the results, products by q, qd and tau before the step */
 } product_step;
 
 /* --- displacements ---------------------------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static displacement_gradient displacement_of_step(const product_step *s)
     return (displacement_gradient){s->t.p->u, s->t.du, block_in(s->t.p->io->multipliers_q, 0, 0), s->rates_q};
 }
 
-/* Explicit or semi-implicit Euler. */
+/* Adds the products of explicit or semi-implicit Euler to the results. */
 static void euler_products(const product_step *s)
 {
     const double                h     = s->t.p->io->h;

@@ -11,19 +11,19 @@
 #include "dynamics/directional.h"
 #include "step_gradient_pass.h"
 
-/* Rates of a gradient_stage, each [nv]. */
+/* Rates of a gradient_stage along the direction, each [nv]. */
 typedef struct tangent_stage {
     lane *e, *du, *dv, *da; /* rates of the position, displacement, velocity and acceleration */
     lane *by_k, *by_a;
 } tangent_stage;
 
-/* One direction. */
+/* Rates of a step along one direction. */
 typedef struct step_tangent {
     const gradient_pass *p; /* the stages of the state */
     const lane          *tau;
     tangent_stage        stage[STAGES];       /* e and dv of the first are the direction of the state */
     lane                *du, *dk;             /* [nv] rate of the displacement of the step, and that of k of a stage */
-    lane                *qdd;                 /* [nv] */
+    lane                *qdd;                 /* [nv] rates of an acceleration */
     lane                *by_u, *unused_rates; /* [nv] */
     lane                *stage_q, *stage_qd, *stage_tau; /* [nv] rates of the gradients of one stage */
     lane                *zeros;                          /* [nv] */
@@ -34,7 +34,7 @@ typedef struct step_direction {
     const lane *q, *qd, *tau;
 } step_direction;
 
-/* Copies a part of a direction. */
+/* Copies a part of a direction, [nv]; from NULL: zeros. */
 static inline void copy_direction(const gradient_pass *p, const lane *from, lane *to)
 {
     for (size_t i = 0; i < p->nv; i++)
@@ -67,7 +67,7 @@ static inline step_tangent step_tangent_of(const gradient_pass *p, step_directio
 
 /* --- displacements ---------------------------------------------------------------------------------------------- */
 
-/* to = by_q e + by_u du, with the rates at q * exp(u) */
+/* Sets `to` to by_q e + by_u du, the rates of q * exp(u). */
 static inline void displace_direction(const step_tangent *t, const lane *u, const lane *du, lane *to)
 {
     const gradient_pass *p = t->p;
@@ -88,7 +88,7 @@ static inline void displace_direction(const step_tangent *t, const lane *u, cons
     }
 }
 
-/* The rate of [u, v] */
+/* Returns the rate of the bracket [u, v] of twists. */
 LANE_INLINE twist bracket_rate(twist u, twist du, twist v, twist dv)
 {
     return twist_sum(bracket(du, v), bracket(u, dv));
@@ -112,7 +112,7 @@ static inline void set_rates_of_displacement_rates(const step_tangent *t, int n,
 
 /* --- stages ----------------------------------------------------------------------------------------------------- */
 
-/* Sets da of stage n. */
+/* Sets da, the rates of the acceleration of stage n. */
 static inline void differentiate_stage(const step_tangent *t, int n)
 {
     const gradient_pass  *p = t->p;

@@ -21,20 +21,20 @@
 /* The motion of one body, the wrench that its joint transmits, and the rates along one direction. */
 typedef struct tangent_body {
     motion_state state; /* motion and U; the rates are those of a and wd along the direction, and U' that of U */
-    vec3         dw;    /* rate of the components of w */
-    vec3         o;     /* angular displacement of the body */
+    vec3         dw;    /* rate dw of the components of the angular velocity w */
+    vec3         o;     /* angular displacement of the body along the direction */
     wrench       required, rate;
 } tangent_body;
 
-/* A direction. */
+/* A direction of the state. */
 typedef struct direction {
-    const lane *q, *qd, *qdd; /* [nv] */
+    const lane *q, *qd, *qdd; /* [nv] each: directions of position, rate and acceleration */
 } direction;
 
 typedef struct tangent_pass {
     const dyn_scene              *scene;
     const newton_euler_workspace *ws;
-    tangent_body                 *body; /* [n_bodies] */
+    tangent_body                 *body; /* [n_bodies] motion of each body and its rates */
     const newton_euler_io        *io;   /* the state */
     direction                     along;
     bool                          world_fixed; /* true: some external wrench is in world axes */
@@ -107,7 +107,7 @@ static inline joint_direction direction_of_joint(const tangent_pass *p, const dy
                              .j = joint_rate(b, p->along.qdd)};
 }
 
-/* x + y x factor z */
+/* Returns x + y x factor z, with z the unit vector of the joint axis. */
 LANE_INLINE vec3 turn_about_z(vec3 x, vec3 y, lane factor)
 {
     return subtract_spin(x, y, factor);
@@ -186,7 +186,7 @@ static inline void move_tangent(const tangent_pass *p, int i)
     B->rate       = inertial_wrench(&b->derived.regrouped, t.rate.ad, &B->state.Ud, b->joint.kind == DYN_REVOLUTE);
 }
 
-/* Subtracts the rates, in body axes, of the external wrenches that are constant in world axes. */
+/* Subtracts the rates, in body axes, of external wrenches whose components in world axes are constant. */
 static inline void subtract_turning_wrenches(const tangent_pass *p)
 {
     const lane *values = p->io->wrenches;

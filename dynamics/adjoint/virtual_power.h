@@ -34,11 +34,11 @@
 /* Motion, virtual motion and derivatives of one body, in its axes. */
 typedef struct power_body {
     vec3   w, wd, a; /* the motion of newton_euler_motion.h; wd is only set if `keeps` or the joint has a quaternion */
-    vec3   U_z;      /* U e_z */
+    vec3   U_z;      /* U e_z, with the unit vector e_z of the joint axis */
     twist  u;        /* virtual velocity (u, o) */
     wrench P;        /* A and N of the body; the backward pass adds those of the children */
-    vec3   W;        /* as P */
-    vec3   Y;        /* as P; only with external wrenches in world axes */
+    vec3   W;        /* W of the body; the backward pass adds that of the children */
+    vec3   Y;        /* sum Y (file head), likewise; only with external wrenches in world axes */
 } power_body;
 
 /* Outputs for one block. */
@@ -92,7 +92,8 @@ LANE_INLINE vec3 add_world_turn(vec3 Y, wrench applied, const external_load *loa
     return cross_add(cross_add(Y, applied.f, cross_add(times(load->weight, u.v), u.w, load->arm)), applied.n, u.w);
 }
 
-/* Adds the virtual rate of a joint of one coordinate to the virtual velocity at the body's origin. */
+/* Adds the virtual rate of a joint of one coordinate to the virtual velocity at the body's origin, in the body's axes.
+ */
 LANE_INLINE void virtual_step(link_transform X, lane rate, twist *u)
 {
     twist_to_child_form(X, u);
@@ -122,7 +123,7 @@ LANE_INLINE twist parent_virtual_velocity(const power_pass *p, const dyn_body *b
     return p->body[b->tree.parent].u;
 }
 
-/* The forward pass along a run, base to tip: forward_run of newton_euler_forward.h with the virtual motion. */
+/* Runs the forward pass along a run, base to tip: forward_run of newton_euler_forward.h with the virtual motion. */
 LANE_INLINE void power_forward_run(const power_pass *p, dyn_run run, newton_euler_variant v)
 {
     const newton_euler_pass *e     = &p->euler;
@@ -160,17 +161,17 @@ LANE_INLINE void power_forward_run(const power_pass *p, dyn_run run, newton_eule
 
 /* The sums of virtual_power.h over a body and its descendants. */
 typedef struct power_sums {
-    wrench w, P; /* (f, n) and (A, N) */
+    wrench w, P; /* w: the wrench (f, n); P: (A, N) */
     vec3   W, Y;
 } power_sums;
 
-/* The z component of a x b. */
+/* Returns the z component of a x b. */
 LANE_INLINE lane cross_z(vec3 a, vec3 b)
 {
     return sub_mul(a.x * b.y, a.y, b.x);
 }
 
-/* Derivative with respect to the position of a revolute joint. */
+/* Returns the derivative with respect to the position of a revolute joint. */
 LANE_INLINE lane revolute_by_q(const power_body *B, const power_sums *s)
 {
     const lane twice = cross_z(s->W, B->w);
@@ -180,21 +181,21 @@ LANE_INLINE lane revolute_by_q(const power_body *B, const power_sums *s)
     return sub_mul(add_mul(sum, s->w.n.x, B->u.w.y), s->w.n.y, B->u.w.x);
 }
 
-/* Derivative with respect to the rate of a revolute joint. */
+/* Returns the derivative with respect to the rate of a revolute joint. */
 LANE_INLINE lane revolute_by_qd(const power_body *B, const power_sums *s)
 {
     return 2.0 * (s->W.z + cross_z(s->P.n, B->w));
 }
 
-/* Derivative with respect to the position of a joint with one coordinate, without the term of Y. The derivative is
- * bilinear in the motion B and the sums s. The angle of a rotor has no effect. */
+/* Returns the derivative with respect to the position of a joint with one coordinate, without the term of Y. The
+ * derivative is bilinear in the motion B and the sums s. The angle of a rotor has no effect. */
 LANE_INLINE lane joint_by_q(const dyn_body *b, const power_body *B, const power_sums *s)
 {
     if (b->joint.kind == DYN_PRISMATIC) return dot(s->P.f, B->U_z) + cross_z(s->w.f, B->u.w);
     return b->joint.is_rotor ? lane_of(0) : revolute_by_q(B, s);
 }
 
-/* Derivative with respect to the rate of a joint with one coordinate. */
+/* Returns the derivative with respect to the rate of a joint with one coordinate. */
 LANE_INLINE lane joint_by_qd(const dyn_body *b, const power_body *B, const power_sums *s)
 {
     return b->joint.kind == DYN_PRISMATIC ? 2.0 * cross_z(s->P.f, B->w) : revolute_by_qd(B, s);
@@ -237,8 +238,8 @@ LANE_NOINLINE void free_gradients_out(const power_pass *p, const dyn_body *b, co
     free_effort_out(b, by_qd, p->out->qd);
 }
 
-/* Velocity of the body's origin relative to that of its parent, in the axes of the parent, whose angular velocity is w:
- * w x p + p'. */
+/* Returns w x p + p', in the axes of the parent, whose angular velocity is w: the velocity of the body's origin
+ * relative to the parent's origin. */
 LANE_INLINE vec3 velocity_of_origin(link_transform X, vec3 w, const newton_euler_io *io)
 {
     const vec3 velocity = cross(w, origin_in_parent(X));
@@ -279,7 +280,7 @@ LANE_INLINE power_sums sums_of_body(const power_pass *p, int i, newton_euler_var
     return s;
 }
 
-/* Adds R A of a body on the world to the derivative with respect to gravity, which is minus this sum. */
+/* Adds R A of a body on the world to out.gravity; the derivative with respect to gravity is minus this sum. */
 LANE_NOINLINE void gravity_out(const power_pass *p, int i, vec3 A)
 {
     const dyn_body *b = &p->euler.scene->model->body[i];
@@ -287,7 +288,7 @@ LANE_NOINLINE void gravity_out(const power_pass *p, int i, vec3 A)
     *p->out->gravity = add(*p->out->gravity, A);
 }
 
-/* The backward pass along a run, tip to base. */
+/* Runs the backward pass along a run, tip to base. */
 LANE_INLINE void power_backward_run(const power_pass *p, dyn_run run, newton_euler_variant v)
 {
     for (int i = run.end - 1; i >= run.first; i--) {

@@ -8,7 +8,7 @@
 #include "dynamics/recursion/newton_euler_fast.h"
 #include "virtual_power.h"
 
-/* w x p, where p is a constant offset of the model; only its components flagged in `along` are used. */
+/* Returns w x p, where p is a constant offset of the model; only the components of p flagged in `along` are used. */
 LANE_INLINE vec3 velocity_of_offset(vec3 w, const double p[3], unsigned along)
 {
     return twist_at((twist){vec3_zero(), w}, p, along).v;
@@ -24,15 +24,15 @@ LANE_INLINE void keep_motion(const power_pass *p, int i, const motion_state *sta
     if (p->keeps) to->wd = state->motion.wd;
 }
 
-/* Moves the virtual velocity of body i to next_origin, the origin of the next body, where both bodies have the same;
- * sets the moments about that point. */
+/* Moves the virtual velocity u of body i to next_origin, the origin of the next body, where both bodies have the same;
+ * sets A, N and W about that point. */
 LANE_INLINE void moments_at_next(const dyn_body *b, vec3 w, twist *u, power_body *to)
 {
     *u = twist_at(*u, b->derived.next_origin, b->derived.next_offsets);
     virtual_moments(&b->derived.regrouped_at_next, w, *u, true, to);
 }
 
-/* The first body on the world. Its U e_z is zero, since it turns about the fixed axis z. */
+/* Returns the motion of the first body on the world. Its U e_z is zero, since it turns about the fixed axis z. */
 LANE_INLINE motion_state power_grounded_body(const power_pass *p, int i, newton_euler_variant v, twist *u)
 {
     const dyn_body *b       = &p->euler.scene->model->body[i];
@@ -116,7 +116,7 @@ LANE_INLINE void turn_to_previous_body(link_transform X, vec3 add, vec3 *x)
     *x = to_parent_add(X, add, *x);
 }
 
-/* Writes the results of one body. */
+/* Writes the results of body i: derivatives by q and qd, and efforts. */
 LANE_INLINE void plain_results_out(const power_pass *p, int i, const power_sums *s, newton_euler_variant v)
 {
     const dyn_body   *b = &p->euler.scene->model->body[i];

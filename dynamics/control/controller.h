@@ -53,13 +53,13 @@ typedef struct dyn_controller_input {
     const double      *gains[DYN_GAINS]; /* [nv] not in lanes; those of DYN_KI are NULL if there are none */
     const int         *position;         /* [nv] index in q of the coordinate; -1: the joint has a quaternion */
     size_t             nq;
-    double            *reference[3]; /* nv: reference r, r', r'' */
-    double            *error[2];     /* nv: tracking errors r - q, r' - q' */
-    const double      *integral;     /* nv: z; NULL without gains ki */
+    double            *reference[3]; /* nv each: reference r, r', r''; rad or m, and per second */
+    double            *error[2];     /* nv each: tracking errors r - q and r' - q' */
+    const double      *integral;     /* nv: z, the integral of r - q; NULL without gains ki */
     const void        *options;      /* options of this controller, such as dyn_hua_options; NULL: it has none */
     const double      *state;        /* state of the controller itself; `state_rate` is its rate */
     double            *state_rate;
-    double            *work; /* scratch */
+    double            *work; /* scratch: `entries` doubles per state */
 } dyn_controller_input;
 
 typedef struct dyn_controller {
@@ -83,7 +83,7 @@ typedef struct dyn_controller {
 extern const dyn_controller dyn_controller_pid, dyn_controller_pd_gravity, dyn_controller_computed_torque,
     dyn_controller_pd_feed_forward, dyn_controller_hua;
 
-/* Returns u, the feedback of the errors, of entry `i` of an array of nv in lanes. */
+/* Returns u of entry `i` of an array of nv in lanes: the feedback of position, velocity and integral errors. */
 static inline double dyn_controller_feedback(const dyn_controller_input *c, size_t i)
 {
     const size_t v = i / c->W;

@@ -30,20 +30,20 @@ typedef struct dyn_hua_options {
 } dyn_hua_options;
 
 typedef struct dyn_hua_state {
-    size_t              nv, n;    /* coordinates (positions and velocities); elastic joints */
-    const dyn_coupling *coupling; /* [n] */
+    size_t nv, n; /* nv: number of coordinates (positions and velocities alike); n: number of elastic joints */
+    const dyn_coupling *coupling; /* [n] coordinates of joint and motor, and the spring, of each elastic joint */
     double              filter;   /* frequency w of the filter above, rad/s; 0: the rates of theta_d count as zero */
-    const double       *kp, *kd;  /* nv */
+    const double       *kp, *kd;  /* [nv] gains; of a motor coordinate those with which the motor follows theta_d */
     /* The robot as the controller knows it. M, C: nv x nv, row-major; known_bias: nv, gravity, friction and springs,
      * without those of elastic joints. */
     double *M, *C, *known_bias;
-    /* The actual robot. A: nv x nv mass matrix; zeta: nv, torques at zero acceleration. */
+    /* The actual robot. A: nv x nv mass matrix, row-major; zeta: nv, torques that it needs at zero acceleration. */
     double *A, *zeta;
     /* nv: state and reference. For motors the reference r, r' and r'' is not read; r and r' are overwritten by theta_d
      * and theta'_d. */
     double *q, *qd, *r, *rd, *rdd;
-    double *x1, *x2;                                                 /* n: state of the filter; replaced by its rates */
-    double *tau;                                                     /* nv: result */
+    double *x1, *x2; /* n each: state of the filter of each elastic joint; replaced by its rates */
+    double *tau;     /* nv: the torques, the result */
     double *L, *wanted, *sigma, *velocity, *acceleration, *measured; /* scratch: nv x nv; nv each */
     int    *pivot;                                                   /* work: nv */
     bool   *is_motor;                                                /* work: nv */

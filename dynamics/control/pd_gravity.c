@@ -35,9 +35,10 @@ static void factor_static(const dyn_controller_input *c, const dyn_contact_state
  * (J_p J_p^T)^-1 J_p g_p, where p are the passive coordinates. */
 static void subtract_contacts(const dyn_controller_input *c, double *g)
 {
-    dyn_contact_block *b       = c->contact;
-    dyn_contact_states states  = {.kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q};
-    double            *passive = b->frame_J; /* scratch here */
+    dyn_contact_block *b      = c->contact;
+    dyn_contact_states states = {.kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q};
+    double *passive = b->frame_J; /* g of coordinates whose load the wrenches must carry, else 0; in memory that is not
+                                     needed any more */
     factor_static(c, &states);
     for (size_t i = 0; i < c->nv * c->W; i++)
         passive[i] = c->supported[i / c->W] ? 0 : g[i];

@@ -22,9 +22,9 @@ enum { PANEL = 4 /* columns of a panel */, AT_ONCE = 2 /* columns that are chang
 /* The reflections of a panel. */
 typedef struct panel {
     size_t        m;               /* number of new rows */
-    const double *v[PANEL];        /* [m] each */
-    double        tau[PANEL];      /* 0: the column was zero, and the reflection changes nothing */
-    double        G[PANEL][PANEL]; /* v_p . v_q for q < p */
+    const double *v[PANEL];        /* [m] each: v of reflection p, stored in column p of the new rows */
+    double        tau[PANEL];      /* tau of each reflection; 0: its column was zero, and it changes nothing */
+    double        G[PANEL][PANEL]; /* G[p][q] = v_p . v_q for q < p */
 } panel;
 
 /* Returns the length of [alpha; x] from numbers divided by the largest; NaN if one is not finite, 0 if x is zero. */
@@ -58,7 +58,7 @@ static double make_reflection(double *alpha, double *x, size_t m)
     return isfinite(beta) ? tau : NAN;
 }
 
-/* Changes a column [r; b] by reflection p. */
+/* Changes a column by reflection p. r: its entry in row p of R; b [m]: its entries in the new rows. */
 static void apply_one(const panel *h, int p, double *r, double *b)
 {
     const double w = h->tau[p] * (r[p] + pair_dot(h->v[p], b, h->m));
@@ -66,13 +66,13 @@ static void apply_one(const panel *h, int p, double *r, double *b)
     pair_add_scaled(b, -w, h->v[p], h->m);
 }
 
-/* The columns [r; b] that are changed together. */
+/* Columns [r; b] that are changed together: r are their entries in rows of R, b [m] those in the new rows. */
 typedef struct columns {
     double *r, *b;
-    size_t  r_apart, b_apart; /* distance of the columns */
+    size_t  r_apart, b_apart; /* entries between the starts of neighbouring columns, in r and in b */
 } columns;
 
-/* Sets w for `count` columns, and subtracts w from r. As in apply_panel, count is a constant of the inlined code. */
+/* Sets w (file head) for `count` columns, and subtracts w from r. `count` is a constant of the inlined code. */
 static inline __attribute__((always_inline)) void project_on_panel(const panel *h, const columns *to, const int count,
                                                                    double w[AT_ONCE][PANEL])
 {
@@ -142,7 +142,7 @@ static bool make_panel(panel *h, int n, const columns *pivots)
     return true;
 }
 
-/* A factor R over n columns, and m new rows for it, whose columns are `apart` entries apart. */
+/* A factor R over n columns, and m new rows for it, column-major, with columns `apart` entries apart. */
 typedef struct new_rows {
     double *R, *rows;
     size_t  n, m, apart;

@@ -24,9 +24,9 @@ typedef struct samples {
     dyn_deadline  deadline;
     size_t        states, rows, columns;
     const size_t *parameter; /* [columns] index of each column's parameter */
-    double       *Y;         /* rows x columns: the regressor, then its factors */
-    double       *length;    /* [columns] length before scaling; 0: the column is always zero */
-    double       *tau;       /* [columns] Householder factors (LAPACK) */
+    double       *Y;         /* rows x columns: the regressor, then its factor R and below it the reflections */
+    double       *length; /* [columns] length of each column before it is scaled to 1; 0: the column is always zero */
+    double       *tau;    /* [columns] factors tau of the Householder reflections (LAPACK) */
 } samples;
 
 /* Lists the parameters of all columns. Those of a joint come after those of its body, so that an effect that both
@@ -200,7 +200,7 @@ static bool sample(const dyn_mechanism *m, const dyn_kernels *kernels, const dyn
 
 /* --- factoring ---------------------------------------------------------------------------------------------------- */
 
-/* Scales every column to length 1. False when a length overflows. */
+/* Scales every column of the regressor to length 1. Returns false if a length overflows. */
 static bool normalise(samples *s)
 {
     double longest = 0;

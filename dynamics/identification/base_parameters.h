@@ -35,14 +35,14 @@ typedef struct dyn_base {
     size_t         n;         /* number of base parameters */
     size_t        *parameter; /* [n] index of the kept parameter pi_k */
     size_t        *first;     /* [n + 1] index in `term` of each base parameter's first term */
-    dyn_base_term *term;      /* the terms K_kj pi_j of each base parameter */
+    dyn_base_term *term;      /* parameter j and coefficient K_kj of each term K_kj pi_j */
     size_t         n_no_effect;
     size_t        *no_effect; /* [n_no_effect] indices of the parameters without effect */
 } dyn_base;
 
 /* Functions that close the loops of a sampled state, for a model with loops (loop_kernels.h). */
 typedef struct dyn_base_loop_solver {
-    void *workspace; /* workspace for the kernels */
+    void *workspace; /* workspace for the kernels of loops */
     /* Replaces q, in lanes: on entry random steps from the home position, on return coordinates of the tree at which
      * the loops are closed. False if the loops of a state could not be closed. */
     bool (*close_loops)(void *arg, const dyn_scene *scene, double *q);

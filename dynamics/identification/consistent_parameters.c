@@ -18,15 +18,16 @@ enum {
 
 typedef struct search {
     const dyn_consistent *c;
-    size_t n_base, n_bodies, n_cones, n; /* n: unknowns, 10 for each body, then rotors (up to n_cones), then friction */
-    size_t first;                        /* row of the first body */
-    size_t *parameter;                   /* [n] index of each unknown among the parameters */
-    double *J0_inverse;                  /* [n_bodies] 4 x 4: inverse of the reference's pseudo-inertia J0 */
-    double *at0;                         /* [n] the reference's values r0 and f0 of rotors and friction */
-    double *A, *b;                       /* (R/s) P, n_base x n column-major; (R/s) beta' */
-    double *x, *step, *trial;            /* [n] */
-    double *H, *r;                       /* matrix (n_base + n) x n, column-major, and right side of a Newton step */
-    double  weight;                      /* c, weight of the distance from the model */
+    size_t                n_base, n_bodies, n_cones,
+        n;                    /* n: unknowns, 10 for each body, then rotor inertias (up to n_cones), then friction */
+    size_t  first;            /* row (index among the model's bodies) of the first body with unknowns */
+    size_t *parameter;        /* [n] index of each unknown among the parameters */
+    double *J0_inverse;       /* [n_bodies] 4 x 4: inverse of the reference's pseudo-inertia J0 */
+    double *at0;              /* [n] the reference's values r0 and f0 of rotors and friction */
+    double *A, *b;            /* (R/s) P, n_base x n, column-major; (R/s) beta', n_base */
+    double *x, *step, *trial; /* [n] each: the unknowns, their Newton step, and the unknowns after a trial step */
+    double *H, *r;            /* matrix (n_base + n) x n, column-major, and right side of a Newton step */
+    double  weight;           /* c, the factor of the distance from the reference */
 } search;
 
 /* Counts the unknowns, where the parameters of all bodies are unknown. Parameters of friction curves are unknown if

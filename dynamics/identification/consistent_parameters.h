@@ -41,5 +41,6 @@ typedef struct dyn_consistent {
  * heap. */
 size_t dyn_consistent_scratch(const dyn_model *tree, const dyn_base *base, unsigned with);
 
-/* Finds c->parameters. Returns false if go_on returned false, there is no memory, or numbers overflow. */
+/* Finds the consistent parameters c->parameters. Returns false if go_on returned false, there is no memory, or numbers
+ * overflow. */
 bool dyn_consistent_find(const dyn_consistent *c, double *scratch);

@@ -64,14 +64,14 @@ static double weight_of(const dyn_measured *at, size_t v)
     return at->weights ? at->weights[v * at->regressed.lanes + at->regressed.lane] : 1;
 }
 
-/* Returns entry k of a coordinate's row: weight * regressor entry of the coordinate's k-th base parameter. */
+/* Returns entry k of a row of coordinate v: weight times regressor entry of the k-th base parameter that affects v. */
 static double entry_of(const dyn_estimate *t, const dyn_coordinate_rows *c, const dyn_measured *at, size_t v, size_t k)
 {
     return weight_of(at, v) *
            dyn_parameter_effort(t->robot.tree, &at->regressed, t->base->parameter[c->parameter[k]], v);
 }
 
-/* Returns the last entry of a coordinate's row: weight * (measured torque - torque of the model). */
+/* Returns the last entry of a row, at coordinate v: weight * (measured torque - torque of the model). */
 static double rest_of(const dyn_measured *at, size_t v)
 {
     size_t i = v * at->regressed.lanes + at->regressed.lane;

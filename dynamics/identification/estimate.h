@@ -35,12 +35,12 @@ typedef struct dyn_estimate {
     size_t               n;                   /* number of base parameters */
     size_t               used;                /* rows with a weight that is not zero */
     double               square;              /* sum of the squares of weighted torques */
-    dyn_coordinate_rows *at;                  /* [nv] */
-    double              *R, *sheet, *scratch; /* scratch: at least nv */
+    dyn_coordinate_rows *at;                  /* [nv] rows and factor of each coordinate */
+    double              *R, *sheet, *scratch; /* joined factor, n + 1 columns; rows to add; scratch, nv or more */
     double              *before;              /* [n] the previous solution; only with `huber` */
     dyn_unknowns         unknowns;            /* x: the base parameters less those of the model */
-    double  prior_unit; /* standard deviation of the weighted rows, by which the rows of the prior are multiplied */
-    double  s;          /* standard deviation of weighted rows */
+    double  prior_unit; /* standard deviation of all weighted rows, by which the rows of the prior are multiplied */
+    double  s;          /* standard deviation of all weighted rows, from their residuals */
     double *deviation;  /* [n] standard deviations of the base parameters */
     double *noise;      /* [nv] standard deviation of the residuals, with the caller's weights; N m or N without */
     double  residual;   /* root mean square of the residuals of all rows, with the caller's weights */

@@ -10,15 +10,15 @@ enum { DYN_ROWS = 64 /* rows that are factored at a time */ };
 #define DYN_ZERO 1e-13
 
 struct dyn_coordinate_rows {
-    size_t  n;         /* base parameters that affect this coordinate's torque */
+    size_t  n;         /* number of base parameters that affect this coordinate's torque */
     size_t *parameter; /* [n] indices in base->parameter, ascending */
-    size_t  rows;      /* rows in `row`, not factored yet */
+    size_t  rows;      /* number of rows in `row`, not factored yet */
     size_t  used;      /* rows added in total */
     double *row;       /* DYN_ROWS x (n + 1), column-major: rows to be factored */
-    double *R;         /* triangular factor over n + 1 columns (sequential_qr.h) */
+    double *R;         /* triangular factor over n + 1 columns, the last of which is the torque (sequential_qr.h) */
     double *kept;      /* [used x (n + 1)] all rows, for a robust loss; else NULL */
-    double *rest;      /* [2 used] residuals of `kept`, then their sizes in order */
-    double  free;      /* degrees of freedom: rows less leverage */
+    double *rest;      /* [2 used] residuals of the rows `kept`, then their absolute values in ascending order */
+    double  free;      /* degrees of freedom: number of rows less the leverage */
     double  deviation; /* standard deviation by which the rows are divided */
 };
 

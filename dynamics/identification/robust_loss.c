@@ -14,7 +14,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sets the residuals of a coordinate's kept rows at the solution. */
+/* Sets c->rest to the residuals of a coordinate's kept rows at the solution t->unknowns.x. */
 static void find_rests(const dyn_estimate *t, const dyn_coordinate_rows *c)
 {
     for (size_t i = 0; i < c->used; i++) {
@@ -67,7 +67,7 @@ static bool factor(const dyn_estimate *t, dyn_coordinate_rows *c, double sigma, 
     return dyn_coordinate_factor(c);
 }
 
-/* Solves with the rows that are factored anew. */
+/* Factors the kept rows of all coordinates anew and solves. Returns false as dyn_robust_solve does. */
 static bool solve(dyn_estimate *t, bool by_noise, bool weighted)
 {
     for (size_t v = 0; v < t->robot.nv; v++) {

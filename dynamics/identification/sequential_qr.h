@@ -37,12 +37,12 @@ typedef enum dyn_solved { DYN_SOLVED, DYN_DEFICIENT, DYN_UNSOLVED } dyn_solved;
  * `unseen` (x and inverse are then not set), DYN_UNSOLVED if there is no memory or R is not finite. */
 dyn_solved dyn_qr_solve(const double *R, dyn_unknowns *u, double *scratch);
 
-/* The two parts of dyn_qr_solve: the first sets only `condition` and `unseen`. The second sets only `x` and `inverse`,
- * for rows that determine the unknowns; false if R is singular. */
+/* dyn_qr_examine and dyn_qr_substitute are the two parts of dyn_qr_solve: the first sets only `condition` and `unseen`.
+ * The second sets only `x` and `inverse`, for rows that determine the unknowns; false if R is singular. */
 dyn_solved dyn_qr_examine(const double *R, dyn_unknowns *u, double *scratch);
 bool       dyn_qr_substitute(const double *R, dyn_unknowns *u);
 
-/* Returns the condition number of dyn_unknowns; not finite if there is no memory, or R is not finite. */
+/* Returns the condition number dyn_unknowns.condition; not finite if there is no memory, or R is not finite. */
 double dyn_qr_condition(const double *R, size_t n, double *scratch);
 
 /* The columns of n unknowns, of which some are combinations of others. */

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-/* The arrays of dyn_shown_base_find. */
+/* Arrays for the work of dyn_shown_base_find. */
 typedef struct tables {
     size_t           count;       /* number of all parameters, with those of friction curves */
     double          *coefficient; /* [count] coefficients of one combination */
-    size_t          *order;       /* [n] */
+    size_t          *order; /* [n] indices of the estimate's base parameters in the order in which they are examined */
     dyn_combinations found;
     double          *scratch;
 } tables;

@@ -50,13 +50,14 @@ static void map(const dyn_robot_ode *ode, const dyn_friction_map *io)
     ode->friction->map(ode->s->scene, ode->workspace, io, 1);
 }
 
-/* The friction with which joint j slides to a side. */
+/* Returns the friction with which joint j slides to a side (1, -1; 0: none) at this rate, N m or N. */
 static double sliding(const dyn_robot_ode *ode, const dyn_friction_joint *j, int side, double rate)
 {
     return side == 0 ? 0 : dyn_stiction_sliding(ode->s->scene->model, &j->at_rest, side, rate);
 }
 
-/* T = tau + the friction by the sign of q', which kernels subtract, - that by the side of joints that can stick. */
+/* Sets T to tau plus the friction by the sign of q', which kernels subtract, less the friction by the side of joints
+ * that can stick. */
 static void exchange_friction(const dyn_robot_ode *ode, const double *qd, double *T)
 {
     const size_t W = ode->W;

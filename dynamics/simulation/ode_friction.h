@@ -13,8 +13,8 @@ struct dyn_ode_friction {
     /* The kernel friction_map; NULL: the model has loops. */
     void (*map)(const dyn_scene *, void *ws, const dyn_friction_map *, size_t blocks);
     dyn_scene rigid; /* the scene of the equations of motion: without friction, if there is a map */
-    double   *T;     /* nv in lanes: at the last evaluation */
-    double   *side;  /* nv in lanes: the sense of sharp friction */
+    double   *T;     /* nv in lanes: efforts that joints transmit (file head), at the last evaluation */
+    double   *side;  /* nv in lanes: sense of motion for sharp friction, 1, -1 or 0 */
 };
 
 /* Takes ode->friction, after ode->stiction. ode->friction stays NULL if kernels apply the friction.
@@ -23,7 +23,7 @@ bool dyn_ode_friction_open(dyn_memory memory, dyn_robot_ode *ode);
 
 /* Takes model and gravity of the scene again. */
 void dyn_ode_friction_renew(dyn_robot_ode *ode);
-/* Returns the scene of the equations of motion. */
+/* Returns the scene of the equations of motion: `rigid`, or that of the simulation if kernels apply the friction. */
 const dyn_scene *dyn_ode_friction_scene(const dyn_robot_ode *ode);
 
 /* Returns the efforts of the equations of motion: sets T, or returns tau if kernels apply the friction. */

@@ -18,14 +18,14 @@ struct dyn_ode_held {
     dyn_held_set      fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
     dyn_contact_block velocity;    /* constraint matrices of all held axes */
     dyn_contact_block position;    /* constraint matrices of the axes of `fixed` */
-    dyn_frame        *frames;      /* [n] */
+    dyn_frame        *frames;      /* [n] the held frames */
     double           *start_poses; /* in lanes: [n][3] origins, then [n][4] quaternions, at time 0 */
     double           *poses;       /* in lanes: present poses, laid out like start_poses */
-    double           *wrenches;    /* in lanes: 6 per frame */
+    double           *wrenches;    /* in lanes: 6 per frame, the wrench on each */
     double           *residual;    /* in lanes: 6 per frame, the accelerations that damping leaves */
     double           *q, *qd;      /* in lanes: scratch */
-    double           *step;        /* in lanes: nv, scratch */
-    double           *offsets;     /* in lanes: fixed.k, displacements from the start */
+    double           *step;        /* in lanes: nv, scratch: change of positions */
+    double           *offsets; /* in lanes: fixed.k, displacements from the initial poses along the axes of `fixed` */
 };
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static void factor_constraint(dyn_robot_ode *ode, dyn_contact_block *b, bool sti
     dyn_contact_factor(b, &states);
 }
 
-/* Finds the efforts and the change of the accelerations qdd in all lanes. */
+/* Finds the efforts of the held frames and the change of the accelerations qdd that they cause, in all lanes. */
 static void find_constraint_efforts(const dyn_robot_ode *ode, const double *qdd, bool checks)
 {
     const dyn_contact_states states = states_of(ode, NULL, NULL);
@@ -202,7 +202,7 @@ static void turn_between(const double *r, const double *b, size_t W, double turn
         turn[i] = scale * v[i];
 }
 
-/* The height of the contact point of rolling frame i above the plane through the world's origin, in lane l. */
+/* Returns the height of the contact point of rolling frame i above the plane through the world's origin, in lane l. */
 static double find_height(const dyn_robot_ode *ode, const double *poses, size_t i, size_t l)
 {
     const dyn_ode_held *c       = ode->contact;

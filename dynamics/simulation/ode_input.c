@@ -44,7 +44,7 @@ bool dyn_ode_input_open(dyn_memory memory, dyn_robot_ode *ode)
 
 /* --- controllers ------------------------------------------------------------------------------------------------ */
 
-/* error = reference - motion at time t; 0 for joints with a quaternion, which have no reference. */
+/* Sets the errors reference - motion at time t; 0 for joints with a quaternion, which have no reference. */
 static void find_errors(dyn_robot_ode *ode, double t, const double *qd)
 {
     const dyn_actuator_input *d = &ode->s->input;
@@ -159,7 +159,7 @@ static void bound_motor(dyn_robot_ode *ode, const dyn_motor_limit *motor, const 
     }
 }
 
-/* The integrals of the errors, z' = r - q, stay as they are while the effort is clipped and would grow with them. */
+/* Writes the rates z' = r - q of the integrals of errors; 0 where the effort is clipped and would grow with them. */
 static void integrate_errors(const dyn_robot_ode *ode, double *rate)
 {
     const dyn_actuator_input *d  = &ode->s->input;

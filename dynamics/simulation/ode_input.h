@@ -3,21 +3,21 @@
 #pragma once
 #include "robot_ode.h"
 
-/* Takes the arrays. Returns false if memory is refused. */
+/* Takes the arrays of signals and controller. Returns false if memory is refused. */
 bool dyn_ode_input_open(dyn_memory memory, dyn_robot_ode *ode);
 
 /* Sets the controller's own state at the start, in ode->state.y, and takes the first sample of one that is sampled. */
 void dyn_ode_input_start(dyn_robot_ode *ode);
 
-/* As dyn_ode_input_apply, for a controller at this very time, also one that is sampled. */
+/* Does what dyn_ode_input_apply does, with the controller evaluated at this very time, also if it is sampled. */
 void dyn_ode_input_control(dyn_robot_ode *ode, double t, const double *qd, double *rate);
 
-/* Returns the entries of y for the state of the controller and the integrals of its errors. */
+/* Returns the number of entries of y for the state of the controller and the integrals of its errors. */
 size_t dyn_ode_input_states(const dyn_simulation *s);
 
 /* Sets ode->tau at time t, ode->q and qd, and ode->unclipped, the efforts before clipping. Writes the rate of the
- * controller's own state to `rate` behind nv accelerations. The efforts of a controller that is sampled are those of
- * dyn_ode_sampling_renew below. */
+ * controller's own state to `rate` behind the nv accelerations. The efforts of a controller that is sampled are those
+ * of dyn_ode_sampling_renew below. */
 void dyn_ode_input_apply(dyn_robot_ode *ode, double t, const double *qd, double *rate);
 
 /* --- sampled controllers ------------------------------------------------------------------------------------------ */
@@ -41,8 +41,8 @@ bool dyn_ode_sampling_open(dyn_memory memory, dyn_robot_ode *ode);
 /* Takes the sample at time 0, at ode->state.y. */
 void dyn_ode_sampling_start(dyn_robot_ode *ode);
 
-/* Takes the sample of time t at ode->state.y, if one is due, and lets the efforts act that arrive then. Does nothing
- * for other inputs. */
+/* Takes the sample of time t at ode->state.y, if one is due, and lets the efforts act that arrive at t. Does nothing if
+ * the controller is not sampled. */
 void dyn_ode_sampling_renew(dyn_robot_ode *ode, double t);
 
 /* Sets ode->tau and ode->unclipped to the efforts that act, and the rates of the controller's states, behind the

@@ -114,7 +114,8 @@ static const dyn_ode_functions rigid_functions = {
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
-/* Lists the closed position: the next path to closed loops starts there. */
+/* Lists what an integration carries from step to step: the closed position, at which the next path to closed loops
+ * starts. */
 static void list_carried(const dyn_robot_ode *ode, dyn_ode *state)
 {
     const dyn_mechanism *m = &ode->s->mechanism;

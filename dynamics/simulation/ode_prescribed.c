@@ -5,9 +5,10 @@
 #include <string.h>
 
 struct dyn_ode_prescribed {
-    double *motion[DYN_SIGNAL_ORDERS]; /* in lanes: n positions, velocities, accelerations */
+    double *motion[DYN_SIGNAL_ORDERS]; /* in lanes: n positions, n velocities, n accelerations of the prescribed
+                                          coordinates */
     double *accelerations, *efforts;   /* in lanes: nv */
-    double *y;                         /* in lanes: a copy of y with the prescribed motion */
+    double *y;                         /* in lanes: a copy of the integrated state, with the prescribed motion in it */
 };
 
 bool dyn_ode_prescribed_open(dyn_memory memory, dyn_robot_ode *ode)
@@ -55,8 +56,8 @@ const double *dyn_ode_prescribed_accelerations(const dyn_robot_ode *ode)
     return ode->prescribed ? ode->prescribed->accelerations : NULL;
 }
 
-/* tau = inverse dynamics(q, q', q'') - J^T l, with l the wrenches on held frames, or T, to which the friction is added
- */
+/* Sets tau of prescribed coordinates to inverse dynamics(q, q', q'') - J^T l, with l the wrenches on held frames; with
+ * a friction map that is T, to which the friction is added. */
 void dyn_ode_prescribed_efforts(dyn_robot_ode *ode, const double *qd, const double *qdd)
 {
     const dyn_prescribed_motion *p = &ode->s->prescribed;

@@ -4,10 +4,10 @@
 #include <string.h>
 
 struct dyn_ode_sampling {
-    size_t  taken, arrived;  /* samples that were taken; those of them whose efforts have arrived */
-    size_t  length;          /* most samples on their way */
-    double *tau, *unclipped; /* length x nv: efforts of sample k in place k % length */
-    double *acting[2];       /* nv: the efforts that act, and those before clipping */
+    size_t  taken, arrived;  /* number of samples that were taken; of those whose efforts have arrived */
+    size_t  length;          /* most samples whose efforts have not arrived yet */
+    double *tau, *unclipped; /* length x nv: efforts of sample k in row k % length, and the same before clipping */
+    double *acting[2];       /* nv each: the efforts that act, and those before clipping */
 };
 
 /* Writes the times k period + after between 0 and `last` to `times` (NULL: counts only). Returns their number. */

@@ -128,7 +128,7 @@ dyn_stiction_joint dyn_ode_stiction_limits(const dyn_robot_ode *ode, const dyn_f
     return dyn_stiction_limit_at(&j->at_rest, ode->stiction->efforts[j->v * ode->W + lane]);
 }
 
-/* Sets s->needed to u - T + J^T l. */
+/* Sets s->needed, the friction that sticking joints need: u - T + J^T l (ode_stiction.h). */
 static void find_needed(const dyn_robot_ode *ode, const double *qd, const double *qdd)
 {
     const dyn_ode_stiction *s  = ode->stiction;

@@ -35,20 +35,20 @@ typedef struct dyn_friction_joint {
     int    side[DYN_MAX_LANES];
     bool   follows[DYN_MAX_LANES];
     double friction[DYN_MAX_LANES];
-    double starts[DYN_MAX_LANES]; /* rate at which it slides, if it follows, rad/s or m/s */
+    double starts[DYN_MAX_LANES]; /* least rate at which a joint that follows is taken to slide, rad/s or m/s */
 } dyn_friction_joint;
 
 struct dyn_ode_stiction {
     size_t              n;
-    dyn_friction_joint *joint;       /* [n] */
+    dyn_friction_joint *joint;       /* [n] the coordinates that can stick */
     bool               *driven;      /* [W][nv] coordinates that stick or are prescribed */
-    double             *efforts;     /* in lanes: nv, those without the friction of joints that can stick */
+    double             *efforts;     /* in lanes: nv, efforts without the friction of joints that can stick */
     double             *needed;      /* in lanes: nv, the friction that sticking joints need */
-    double             *qdd;         /* in lanes: nv */
-    double             *singular;    /* in lanes: 1 */
-    double             *mass;        /* in lanes: nv x nv */
+    double             *qdd;         /* in lanes: nv accelerations */
+    double             *singular;    /* in lanes: 1, body with a singular pivot, or -1 (dyn_forward_dynamics) */
+    double             *mass;        /* in lanes: nv x nv, the mass matrix */
     double             *before;      /* in lanes: nv, velocities before joints stopped */
-    double             *rows;        /* the room of dyn_friction_rows */
+    double             *rows;        /* room for the arrays of dyn_friction_rows */
     size_t             *index;       /* [n] for each row of the problem, its index in `joint` */
     bool               *breaks;      /* [n] joints whose friction has reached a limit */
     bool uncorrected[DYN_MAX_LANES]; /* lanes in which a joint has lost a rate, and the others are not corrected to that
@@ -81,5 +81,5 @@ dyn_stiction_joint dyn_ode_stiction_limits(const dyn_robot_ode *ode, const dyn_f
 size_t dyn_ode_stiction_count(const dyn_robot_ode *ode);     /* number of joints that can stick */
 bool   dyn_ode_stiction_any_rests(const dyn_robot_ode *ode); /* true if a joint is at rest now in some lane */
 
-/* The coordinates that are driven in one lane: [nv], or NULL: none. */
+/* Returns the marks of the coordinates that are driven in one lane: [nv], or NULL if none is. */
 const bool *dyn_ode_driven(const dyn_robot_ode *ode, size_t lane);

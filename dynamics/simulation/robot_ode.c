@@ -212,7 +212,7 @@ void dyn_robot_ode_start(dyn_robot_ode *ode)
 
 /* --- work ------------------------------------------------------------------------------------------------------- */
 
-/* Computes a power, to = sign sum_i effort_i q'_i, in all lanes. */
+/* Sets `to` to a power in all lanes: sign times the sum of effort_i q'_i. */
 static void power(const dyn_robot_ode *ode, const double *effort, const double *qd, double sign, double *to)
 {
     size_t W = ode->W;
