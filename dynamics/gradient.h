@@ -20,9 +20,9 @@ typedef struct dyn_gradient {
 /* Derivatives of the sum of multipliers . qdd, where qdd is that of dyn_forward_dynamics without driven coordinates. */
 typedef struct dyn_forward_gradient {
     const double *q, *qd, *tau, *wrenches;
-    const double *multipliers;                             /* nv; must not be NULL */
-    double       *qdd;                                     /* nv; must not be NULL */
-    double       *gradient_q, *gradient_qd, *gradient_tau; /* nv; must not be NULL */
+    const double *multipliers;                                                /* nv; must not be NULL */
+    double       *qdd;                                                        /* nv; must not be NULL */
+    double       *gradient_q, *gradient_qd, *gradient_tau;                    /* nv; must not be NULL */
     double       *gradient_parameters, *gradient_wrenches, *gradient_gravity; /* as of dyn_gradient */
     double       *singular; /* 1: first body whose pivot of M is zero up to rounding, or -1. May be NULL */
 } dyn_forward_gradient;

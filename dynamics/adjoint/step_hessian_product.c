@@ -201,8 +201,8 @@ size_t LANE_NAME(step_hessian_product_size)(const dyn_model *m)
 {
     const size_t product  = gradient_pass_size(m, LANE_NAME(forward_hessian_product_size)(m)),
                  gradient = LANE_NAME(step_gradient_size)(m);
-    return product > gradient ? product
-                              : gradient; /* that of forward_hessian_product holds that of forward_directional */
+    /* the workspace of forward_hessian_product contains that of forward_directional */
+    return product > gradient ? product : gradient;
 }
 
 /* Computes the products of direction k of all blocks. */
