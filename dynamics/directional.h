@@ -44,5 +44,5 @@ typedef struct dyn_step_directional {
 static inline size_t dyn_step_tangent_work(const dyn_scene *scene, dyn_step_method method)
 {
     const size_t nv = (size_t)scene->model->nv, stages = method == DYN_RK4 ? 4 : 1;
-    return (6 * stages + 9) * nv;
+    return (6 * stages + 8) * nv;
 }

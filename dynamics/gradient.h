@@ -21,7 +21,6 @@ typedef struct dyn_gradient {
 typedef struct dyn_forward_gradient {
     const double *q, *qd, *tau, *wrenches;
     const double *multipliers;                             /* nv; must not be NULL */
-    bool          qdd_is_set;                              /* true: qdd has the accelerations of the state already */
     double       *qdd;                                     /* nv; must not be NULL */
     double       *gradient_q, *gradient_qd, *gradient_tau; /* nv; must not be NULL */
     double       *gradient_parameters, *gradient_wrenches, *gradient_gravity; /* as of dyn_gradient */

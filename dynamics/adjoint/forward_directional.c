@@ -2,8 +2,8 @@
  *
  * tau = ID(q, qd, qdd) remains true under any variation, so the rate of qdd is M^-1 (j - dID), with the direction j of
  * tau and the rate dID of ID along (q, qd) at constant qdd (directional.c). M^-1 x is the acceleration of the robot at
- * rest under the effort x alone, without gravity. With friction that depends on the load j - dID is first divided by
- * the load factor a of each coordinate (load_friction.h). */
+ * rest under the effort x alone, without gravity (forward_dynamics.c). With friction that depends on the load j -
+ * dID is first divided by the load factor a of each coordinate (load_friction.h). */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/directional.h"
 #include "dynamics/joint/load_friction.h"
@@ -12,16 +12,17 @@
 typedef struct workspace {
     lane          *effort;   /* [nv] */
     load_friction *friction; /* [nv]; only with friction that depends on the load */
-    void          *memory;   /* workspace of the kernels that this one calls */
+    void          *factors;  /* workspace of forward_dynamics, whose pivots each direction uses */
+    void          *memory;   /* workspace of directional */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
 {
-    const size_t nv = (size_t)m->nv, forward = LANE_NAME(forward_dynamics_size)(m),
-                 directional = LANE_NAME(directional_size)(m);
+    const size_t nv = (size_t)m->nv;
     return (workspace){.effort   = arena_take(a, nv, sizeof(lane)),
                        .friction = arena_take(a, m->has_load ? nv : 0, sizeof(load_friction)),
-                       .memory   = arena_take(a, forward > directional ? forward : directional, 1)};
+                       .factors  = arena_take(a, LANE_NAME(forward_dynamics_size)(m), 1),
+                       .memory   = arena_take(a, LANE_NAME(directional_size)(m), 1)};
 }
 
 size_t LANE_NAME(forward_directional_size)(const dyn_model *m)
@@ -53,10 +54,9 @@ static dyn_forward_directional forward_directional_block(const dyn_scene *scene,
  * With friction that depends on the load, j - dID is first divided by the load factor a. */
 static void solve_direction(const dyn_scene *scene, const workspace *ws, const dyn_forward_directional *io, size_t k)
 {
-    const dyn_scene at_rest = {.model = scene->model, .deadline = scene->deadline};
-    const size_t    nv      = (size_t)scene->model->nv;
-    const lane     *along = block_in(io->direction_tau, k, nv), *tau = block_in(io->tau, 0, 0);
-    lane           *rates = block_out(io->rates, k, nv);
+    const size_t nv    = (size_t)scene->model->nv;
+    const lane  *along = block_in(io->direction_tau, k, nv), *tau = block_in(io->tau, 0, 0);
+    lane        *rates = block_out(io->rates, k, nv);
     for (size_t v = 0; v < nv; v++) {
         lane effort = along ? along[v] - rates[v] : -rates[v];
         if (scene_has_load(scene)) {
@@ -65,18 +65,12 @@ static void solve_direction(const dyn_scene *scene, const workspace *ws, const d
         }
         ws->effort[v] = effort;
     }
-    LANE_NAME(forward_dynamics)
-    (&at_rest, ws->memory,
-     &(dyn_forward_dynamics){.q = io->q, .tau = (const double *)ws->effort, .qdd = (double *)rates}, 1);
+    LANE_NAME(accelerate_at_rest)(scene, ws->factors, ws->effort, rates);
 }
 
-static void put_forward_block(const dyn_scene *scene, const workspace *ws, const dyn_forward_directional *io)
+/* Computes the rates of one block, whose qdd is set. */
+static void put_forward_rates(const dyn_scene *scene, const workspace *ws, const dyn_forward_directional *io)
 {
-    LANE_NAME(forward_dynamics)
-    (scene, ws->memory,
-     &(dyn_forward_dynamics){
-         .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular},
-     1);
     LANE_NAME(directional)
     (scene, ws->memory,
      &(dyn_directional){.q            = io->q,
@@ -93,6 +87,15 @@ static void put_forward_block(const dyn_scene *scene, const workspace *ws, const
         solve_direction(scene, ws, io, k);
 }
 
+void LANE_NAME(forward_directional_from)(const dyn_scene *scene, void *memory, void *factors,
+                                         const dyn_forward_directional *io)
+{
+    arena     a  = {.base = memory};
+    workspace ws = place(&a, scene->model);
+    ws.factors   = factors;
+    put_forward_rates(scene, &ws, io);
+}
+
 void LANE_NAME(forward_directional)(const dyn_scene *scene, void *memory, const dyn_forward_directional *io,
                                     size_t blocks)
 {
@@ -100,6 +103,15 @@ void LANE_NAME(forward_directional)(const dyn_scene *scene, void *memory, const 
     const workspace ws = place(&a, scene->model);
     for (size_t block = 0; block < blocks; block++) {
         const dyn_forward_directional one = forward_directional_block(scene, io, block);
-        put_forward_block(scene, &ws, &one);
+        LANE_NAME(forward_dynamics)
+        (scene, ws.factors,
+         &(dyn_forward_dynamics){.q        = one.q,
+                                 .qd       = one.qd,
+                                 .tau      = one.tau,
+                                 .wrenches = one.wrenches,
+                                 .qdd      = one.qdd,
+                                 .singular = one.singular},
+         1);
+        put_forward_rates(scene, &ws, &one);
     }
 }

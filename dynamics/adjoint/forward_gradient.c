@@ -5,10 +5,11 @@
  *
  *     d(multipliers . qdd) = mu . (dtau - dID at constant qdd).
  *
- * mu is the acceleration of the robot at rest under the efforts `multipliers`, without gravity and any other force. So
- * the gradient with respect to tau is mu, and the others are those of gradient.c with the multipliers -mu. With
- * friction that depends on the load, dID/dqdd is M with row v multiplied by the load factor a_v of its coordinate
- * (load_friction.h). Then mu_v = (M^-1 multipliers)_v / a_v. */
+ * mu is the acceleration of the robot at rest under the efforts `multipliers`, without gravity and any other force,
+ * which the pivots of forward dynamics give once more (forward_dynamics.c). So the gradient with respect to tau is
+ * mu, and the others are those of gradient.c with the multipliers -mu. With friction that depends on the load, dID/dqdd
+ * is M with row v multiplied by the load factor a_v of its coordinate (load_friction.h). Then mu_v = (M^-1
+ * multipliers)_v / a_v. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "dynamics/joint/load_friction.h"
@@ -48,7 +49,6 @@ static dyn_forward_gradient forward_block_io(const dyn_scene *scene, const dyn_f
         .tau                 = (const double *)block_in(io->tau, block, nv),
         .wrenches            = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL,
         .multipliers         = (const double *)block_in(io->multipliers, block, nv),
-        .qdd_is_set          = io->qdd_is_set,
         .qdd                 = (double *)block_out(io->qdd, block, nv),
         .gradient_q          = (double *)block_out(io->gradient_q, block, nv),
         .gradient_qd         = (double *)block_out(io->gradient_qd, block, nv),
@@ -71,17 +71,13 @@ static void divide_by_load_factors(const dyn_scene *scene, const workspace *ws, 
     }
 }
 
-static void forward_block(const dyn_scene *scene, const workspace *ws, const dyn_forward_gradient *io)
+/* Computes the gradients of one block, whose qdd is set. `factors` may be the memory that the call of gradient
+ * overwrites: they are not used after that. */
+static void put_forward_gradients(const dyn_scene *scene, const workspace *ws, void *factors,
+                                  const dyn_forward_gradient *io)
 {
-    const dyn_scene at_rest = {.model = scene->model, .deadline = scene->deadline};
-    lane           *mu      = block_out(io->gradient_tau, 0, 0);
-    if (!io->qdd_is_set) LANE_NAME(forward_dynamics)
-    (scene, ws->memory,
-     &(dyn_forward_dynamics){
-         .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular},
-     1);
-    LANE_NAME(forward_dynamics)
-    (&at_rest, ws->memory, &(dyn_forward_dynamics){.q = io->q, .tau = io->multipliers, .qdd = (double *)mu}, 1);
+    lane *mu = block_out(io->gradient_tau, 0, 0);
+    LANE_NAME(accelerate_at_rest)(scene, factors, block_in(io->multipliers, 0, 0), mu);
     if (scene_has_load(scene)) divide_by_load_factors(scene, ws, io, mu);
     for (int v = 0; v < scene->model->nv; v++)
         ws->multipliers[v] = -mu[v];
@@ -101,12 +97,29 @@ static void forward_block(const dyn_scene *scene, const workspace *ws, const dyn
      1);
 }
 
+void LANE_NAME(forward_gradient_from)(const dyn_scene *scene, void *memory, void *factors,
+                                      const dyn_forward_gradient *io)
+{
+    arena           a  = {.base = memory};
+    const workspace ws = place(&a, scene->model);
+    put_forward_gradients(scene, &ws, factors, io);
+}
+
 void LANE_NAME(forward_gradient)(const dyn_scene *scene, void *memory, const dyn_forward_gradient *io, size_t blocks)
 {
     arena           a  = {.base = memory};
     const workspace ws = place(&a, scene->model);
     for (size_t block = 0; block < blocks; block++) {
         const dyn_forward_gradient one = forward_block_io(scene, io, block);
-        forward_block(scene, &ws, &one);
+        LANE_NAME(forward_dynamics)
+        (scene, ws.memory,
+         &(dyn_forward_dynamics){.q        = one.q,
+                                 .qd       = one.qd,
+                                 .tau      = one.tau,
+                                 .wrenches = one.wrenches,
+                                 .qdd      = one.qdd,
+                                 .singular = one.singular},
+         1);
+        put_forward_gradients(scene, &ws, ws.memory, &one);
     }
 }

@@ -21,13 +21,14 @@ typedef struct workspace {
     lane          *effort;                /* [nv] */
     lane          *by_q, *by_qd, *by_qdd; /* [nv] gradients with the multipliers mu' */
     load_friction *friction;              /* [nv]; only with friction that depends on the load */
-    void          *memory;                /* workspace of the kernels that this one calls */
+    void          *factors;               /* workspace of forward_dynamics, whose pivots each direction uses */
+    void          *memory;                /* workspace of the other kernels that this one calls */
 } workspace;
 
 static size_t inner_size(const dyn_model *m)
 {
-    const size_t size[] = {LANE_NAME(forward_dynamics_size)(m), LANE_NAME(gradient_size)(m),
-                           LANE_NAME(hessian_product_size)(m), LANE_NAME(forward_directional_size)(m)};
+    const size_t size[] = {LANE_NAME(gradient_size)(m), LANE_NAME(hessian_product_size)(m),
+                           LANE_NAME(forward_directional_size)(m)};
     size_t       most   = 0;
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
         most = size[i] > most ? size[i] : most;
@@ -43,6 +44,7 @@ static workspace place(arena *a, const dyn_model *m)
                        .by_qd    = arena_take(a, nv, sizeof(lane)),
                        .by_qdd   = arena_take(a, nv, sizeof(lane)),
                        .friction = arena_take(a, m->has_load ? nv : 0, sizeof(load_friction)),
+                       .factors  = arena_take(a, LANE_NAME(forward_dynamics_size)(m), 1),
                        .memory   = arena_take(a, inner_size(m), 1)};
 }
 
@@ -80,10 +82,8 @@ static dyn_forward_hessian_product forward_product_block(const dyn_scene *scene,
 static void solve_transposed(const dyn_scene *scene, const workspace *ws, const dyn_forward_hessian_product *io,
                              const lane *right, lane *x)
 {
-    const dyn_scene at_rest = {.model = scene->model, .deadline = scene->deadline};
-    const lane     *tau     = block_in(io->tau, 0, 0);
-    LANE_NAME(forward_dynamics)
-    (&at_rest, ws->memory, &(dyn_forward_dynamics){.q = io->q, .tau = (const double *)right, .qdd = (double *)x}, 1);
+    const lane *tau = block_in(io->tau, 0, 0);
+    LANE_NAME(accelerate_at_rest)(scene, ws->factors, right, x);
     for (int v = 0; scene_has_load(scene) && v < scene->model->nv; v++) {
         const load_friction *f = &ws->friction[v];
         x[v]                   = x[v] / load_factor(f, load_transmitted(f, tau ? tau[v] : lane_of(0)));
@@ -117,10 +117,11 @@ static void solve_products(const dyn_scene *scene, const workspace *ws, const dy
     }
 }
 
-static void put_forward_products(const dyn_scene *scene, const workspace *ws, const dyn_forward_hessian_product *io)
+/* Computes the products of one block, whose qdd is set. */
+static void put_products(const dyn_scene *scene, const workspace *ws, const dyn_forward_hessian_product *io)
 {
-    LANE_NAME(forward_directional)
-    (scene, ws->memory,
+    LANE_NAME(forward_directional_from)
+    (scene, ws->memory, ws->factors,
      &(dyn_forward_directional){.q             = io->q,
                                 .qd            = io->qd,
                                 .tau           = io->tau,
@@ -130,9 +131,7 @@ static void put_forward_products(const dyn_scene *scene, const workspace *ws, co
                                 .direction_qd  = io->direction_qd,
                                 .direction_tau = io->direction_tau,
                                 .rates         = io->rates,
-                                .qdd           = io->qdd,
-                                .singular      = io->singular},
-     1);
+                                .qdd           = io->qdd});
     if (scene_has_load(scene)) load_friction_set(scene->model, block_in(io->qd, 0, 0), ws->friction);
     solve_transposed(scene, ws, io, block_in(io->multipliers, 0, 0), ws->mu);
     LANE_NAME(hessian_product)
@@ -154,6 +153,15 @@ static void put_forward_products(const dyn_scene *scene, const workspace *ws, co
         solve_products(scene, ws, io, k);
 }
 
+void LANE_NAME(forward_hessian_product_from)(const dyn_scene *scene, void *memory, void *factors,
+                                             const dyn_forward_hessian_product *io)
+{
+    arena     a  = {.base = memory};
+    workspace ws = place(&a, scene->model);
+    ws.factors   = factors;
+    put_products(scene, &ws, io);
+}
+
 void LANE_NAME(forward_hessian_product)(const dyn_scene *scene, void *memory, const dyn_forward_hessian_product *io,
                                         size_t blocks)
 {
@@ -161,6 +169,15 @@ void LANE_NAME(forward_hessian_product)(const dyn_scene *scene, void *memory, co
     const workspace ws = place(&a, scene->model);
     for (size_t block = 0; block < blocks; block++) {
         const dyn_forward_hessian_product one = forward_product_block(scene, io, block);
-        put_forward_products(scene, &ws, &one);
+        LANE_NAME(forward_dynamics)
+        (scene, ws.factors,
+         &(dyn_forward_dynamics){.q        = one.q,
+                                 .qd       = one.qd,
+                                 .tau      = one.tau,
+                                 .wrenches = one.wrenches,
+                                 .qdd      = one.qdd,
+                                 .singular = one.singular},
+         1);
+        put_products(scene, &ws, &one);
     }
 }

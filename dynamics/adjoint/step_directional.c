@@ -3,11 +3,9 @@
 #include "dynamics/algorithms/kernels.h"
 #include "step_tangent_pass.h"
 
-/* Returns the largest size of the workspace of a kernel that this one calls. */
 size_t LANE_NAME(step_directional_size)(const dyn_model *m)
 {
-    const size_t forward = LANE_NAME(forward_dynamics_size)(m), directional = LANE_NAME(forward_directional_size)(m);
-    return forward > directional ? forward : directional;
+    return gradient_pass_size(m, LANE_NAME(forward_directional_size)(m));
 }
 
 /* Returns the step of block `block`, whose stages are computed in `work`. */

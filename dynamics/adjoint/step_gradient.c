@@ -88,7 +88,6 @@ static void implicit_euler_back(const gradient_pass *p)
 {
     const dyn_step_gradient *io = p->io;
     const gradient_stage    *s  = &p->stage[0];
-    lane                     singular;
     if (!solve_implicit(p, s)) return;
     for (size_t i = 0; i < p->nv; i++)
         p->u[i] = io->h * s->v[i];
@@ -100,9 +99,9 @@ static void implicit_euler_back(const gradient_pass *p)
                                 .wrenches = io->wrenches,
                                 .qdd      = (double *)s->a,
                                 .dqdd_dq  = (double *)p->a_q,
-                                .dqdd_dqd = (double *)p->a_qd,
-                                .singular = (double *)&singular},
+                                .dqdd_dqd = (double *)p->a_qd},
      1);
+    stage_accelerate(p, s);
     set_transposed_jacobian(p, p->W);
     displace_back(p, p->u, block_in(io->multipliers_q, 0, 0), p->by_q, p->by_u);
     for (size_t i = 0; i < p->nv; i++)
@@ -195,7 +194,7 @@ size_t LANE_NAME(step_gradient_size)(const dyn_model *m)
     size_t       most     = 0;
     for (size_t i = 0; i < sizeof called / sizeof *called; i++)
         if (called[i] > most) most = called[i];
-    return most;
+    return gradient_pass_size(m, most);
 }
 
 void LANE_NAME(step_gradient)(const dyn_scene *scene, void *memory, const dyn_step_gradient *io, size_t blocks)

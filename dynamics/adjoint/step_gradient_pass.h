@@ -9,12 +9,13 @@ typedef struct gradient_stage {
     lane *q, *u, *v, *a; /* [nq], [nv]: position, its displacement from q, velocity and acceleration */
     lane *by_k, *by_a;   /* [nv] multipliers of the rate of the displacement and of the acceleration */
     lane *by_q;          /* [nv] gradient of by_a . a by the position */
+    void *factors;       /* workspace of forward_dynamics, whose pivots the derivatives use */
 } gradient_stage;
 
 /* One block of a step. */
 typedef struct gradient_pass {
     const dyn_scene         *scene;
-    void                    *memory; /* workspace of the kernels that this one calls */
+    void                    *memory; /* workspace of the other kernels that this one calls */
     const dyn_step_gradient *io;
     size_t                   nv;
     gradient_stage           stage[STAGES];
@@ -61,20 +62,33 @@ LANE_INLINE lane *take_lanes(lane **next, size_t entries)
     return here;
 }
 
-/* Lays out `work`; dyn_step_gradient_work counts the entries. */
+/* Returns the size of a workspace for the factors of all stages and for kernels that need `most` bytes. */
+static inline size_t gradient_pass_size(const dyn_model *m, size_t most)
+{
+    arena a = {0};
+    for (int n = 0; n < STAGES; n++)
+        arena_take(&a, LANE_NAME(forward_dynamics_size)(m), 1);
+    arena_take(&a, most, 1);
+    return a.used;
+}
+
+/* Lays out `work`, whose entries dyn_step_gradient_work counts, and `memory`, as gradient_pass_size does. */
 static inline gradient_pass gradient_pass_of(const dyn_scene *scene, void *memory, const dyn_step_gradient *io)
 {
     const dyn_model *m  = scene->model;
     const size_t     nq = (size_t)m->nq, nv = (size_t)m->nv;
     lane            *next = block_out(io->work, 0, 0);
+    arena            a    = {.base = memory};
     gradient_pass    p    = {.scene    = scene,
-                             .memory   = memory,
                              .io       = io,
                              .nv       = nv,
                              .by_q     = block_out(io->gradient_q, 0, 0),
                              .by_qd    = block_out(io->gradient_qd, 0, 0),
                              .singular = block_out(io->singular, 0, 0),
                              .unsolved = block_out(io->unsolved, 0, 0)};
+    for (int n = 0; n < STAGES; n++)
+        p.stage[n].factors = arena_take(&a, LANE_NAME(forward_dynamics_size)(m), 1);
+    p.memory = arena_take(&a, 0, 1);
     for (int n = 0; n < (io->method == DYN_RK4 ? STAGES : 1); n++) {
         gradient_stage *s = &p.stage[n];
         s->q              = take_lanes(&next, nq);
@@ -125,7 +139,7 @@ static inline void stage_accelerate(const gradient_pass *p, const gradient_stage
 {
     lane singular;
     LANE_NAME(forward_dynamics)
-    (p->scene, p->memory,
+    (p->scene, s->factors,
      &(dyn_forward_dynamics){.q        = (const double *)s->q,
                              .qd       = (const double *)s->v,
                              .tau      = p->io->tau,
@@ -148,22 +162,20 @@ static inline void add_lanes(lane *to, const lane *from, size_t n)
 static inline void differentiate_acceleration(const gradient_pass *p, const gradient_stage *s)
 {
     const dyn_step_gradient *io = p->io;
-    LANE_NAME(forward_gradient)
-    (p->scene, p->memory,
+    LANE_NAME(forward_gradient_from)
+    (p->scene, p->memory, s->factors,
      &(dyn_forward_gradient){.q                   = (const double *)s->q,
                              .qd                  = (const double *)s->v,
                              .tau                 = io->tau,
                              .wrenches            = io->wrenches,
                              .multipliers         = (const double *)s->by_a,
-                             .qdd_is_set          = true,
                              .qdd                 = (double *)s->a,
                              .gradient_q          = (double *)s->by_q,
                              .gradient_qd         = (double *)p->stage_qd,
                              .gradient_tau        = (double *)p->stage_tau,
                              .gradient_parameters = io->gradient_parameters ? (double *)p->parameters : NULL,
                              .gradient_wrenches   = io->gradient_wrenches ? (double *)p->wrenches : NULL,
-                             .gradient_gravity    = io->gradient_gravity ? (double *)p->gravity : NULL},
-     1);
+                             .gradient_gravity    = io->gradient_gravity ? (double *)p->gravity : NULL});
     add_lanes(block_out(io->gradient_tau, 0, 0), p->stage_tau, p->nv);
     add_lanes(block_out(io->gradient_parameters, 0, 0), p->parameters, 10 * p->scene->model->n_rows);
     add_lanes(block_out(io->gradient_wrenches, 0, 0), p->wrenches, 6 * p->scene->n_wrenches);

@@ -90,8 +90,8 @@ static void acceleration_products(const product_step *s, int n)
     const gradient_pass  *p     = s->t.p;
     const gradient_stage *stage = &p->stage[n];
     const tangent_stage  *x     = &s->t.stage[n];
-    LANE_NAME(forward_hessian_product)
-    (p->scene, p->memory,
+    LANE_NAME(forward_hessian_product_from)
+    (p->scene, p->memory, stage->factors,
      &(dyn_forward_hessian_product){.q                = (const double *)stage->q,
                                     .qd               = (const double *)stage->v,
                                     .tau              = p->io->tau,
@@ -106,8 +106,7 @@ static void acceleration_products(const product_step *s, int n)
                                     .product_qd       = (double *)s->t.stage_qd,
                                     .product_tau      = (double *)s->t.stage_tau,
                                     .rates            = (double *)s->t.unused_rates,
-                                    .qdd              = (double *)s->t.qdd},
-     1);
+                                    .qdd              = (double *)stage->a});
     add_lanes(s->by_tau, s->t.stage_tau, p->nv);
 }
 
@@ -200,12 +199,9 @@ static void rk4_products(const product_step *s)
 
 size_t LANE_NAME(step_hessian_product_size)(const dyn_model *m)
 {
-    const size_t called[] = {LANE_NAME(step_gradient_size)(m), LANE_NAME(step_directional_size)(m),
-                             LANE_NAME(forward_hessian_product_size)(m)};
-    size_t       most     = 0;
-    for (size_t i = 0; i < sizeof called / sizeof *called; i++)
-        if (called[i] > most) most = called[i];
-    return most;
+    const size_t product  = gradient_pass_size(m, LANE_NAME(forward_hessian_product_size)(m)),
+                 gradient = LANE_NAME(step_gradient_size)(m);
+    return product > gradient ? product : gradient;
 }
 
 /* Computes the products of direction k of all blocks. */

@@ -23,7 +23,6 @@ typedef struct step_tangent {
     const lane          *tau;
     tangent_stage        stage[STAGES];       /* e and dv of the first are the direction of the state */
     lane                *du, *dk;             /* [nv] rate of the displacement of the step, and that of k of a stage */
-    lane                *qdd;                 /* [nv] */
     lane                *by_u, *unused_rates; /* [nv] */
     lane                *stage_q, *stage_qd, *stage_tau; /* [nv] rates of the gradients of one stage */
     lane                *zeros;                          /* [nv] */
@@ -53,8 +52,7 @@ static inline step_tangent step_tangent_of(const gradient_pass *p, step_directio
         for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
             *vectors[i] = take_lanes(&next, nv);
     }
-    lane **const vectors[] = {&t.du,      &t.dk,       &t.qdd,       &t.by_u, &t.unused_rates,
-                              &t.stage_q, &t.stage_qd, &t.stage_tau, &t.zeros};
+    lane **const vectors[] = {&t.du, &t.dk, &t.by_u, &t.unused_rates, &t.stage_q, &t.stage_qd, &t.stage_tau, &t.zeros};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = take_lanes(&next, nv);
     clear(t.zeros, nv);
@@ -118,8 +116,8 @@ static inline void differentiate_stage(const step_tangent *t, int n)
     const gradient_pass  *p = t->p;
     const gradient_stage *s = &p->stage[n];
     const tangent_stage  *x = &t->stage[n];
-    LANE_NAME(forward_directional)
-    (p->scene, p->memory,
+    LANE_NAME(forward_directional_from)
+    (p->scene, p->memory, s->factors,
      &(dyn_forward_directional){.q             = (const double *)s->q,
                                 .qd            = (const double *)s->v,
                                 .tau           = p->io->tau,
@@ -129,8 +127,7 @@ static inline void differentiate_stage(const step_tangent *t, int n)
                                 .direction_qd  = (const double *)x->dv,
                                 .direction_tau = (const double *)t->tau,
                                 .rates         = (double *)x->da,
-                                .qdd           = (double *)t->qdd},
-     1);
+                                .qdd           = (double *)s->a});
 }
 
 /* Sets the rates of the stage and of the displacement of Euler's methods, and dqd+. */

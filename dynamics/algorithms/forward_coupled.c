@@ -67,3 +67,12 @@ void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_
         if (io->driven && io->driven[v]) qdd[v] = driven_qdd ? driven_qdd[v] : lane_of(0);
     if (io->singular) *block_out(io->singular, 0, 1) = singular;
 }
+
+void LANE_NAME(accelerate_coupled_at_rest)(const dyn_model *m, void *memory, const lane *effort, lane *qdd)
+{
+    arena           a  = {.base = memory};
+    const workspace ws = place(&a, m);
+    for (int v = 0; v < m->nv; v++)
+        qdd[v] = effort[v];
+    factor_solve(m, &ws.factor, qdd);
+}

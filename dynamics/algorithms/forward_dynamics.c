@@ -230,3 +230,77 @@ void LANE_NAME(forward_dynamics)(const dyn_scene *scene, void *memory, const dyn
             articulated_body_algorithm(scene, &ws, &one);
     }
 }
+
+/* --- at rest ---------------------------------------------------------------------------------------------------- */
+
+/* I^A, U and D do not depend on efforts (Featherstone 2008, ch. 7). So with the pivots that are in the workspace, only
+ * the wrenches p^A and the accelerations are computed again, without gravity, friction, springs and external wrenches.
+ * p^A of a single body is zero, and a joint passes on p^a = p^A + U u / D = p^A + G u. */
+
+/* The axes of a joint with a quaternion one after another, as eliminate_free_joint does. */
+LANE_NOINLINE wrench wrench_through_free_joint(const articulated_pass *p, const dyn_body *b, wrench w)
+{
+    free_joint_solution *s     = &p->ws->free_joint[b->joint.quaternion];
+    const int            first = joint_first_axis(b);
+    lane                 pA[6];
+    store3(pA, w.f);
+    store3(pA + 3, w.n);
+    for (int k = first; k < 6; k++) {
+        const lane u = p->tau[b->joint.v + k - first] - pA[k];
+        s->g[k]      = u * s->d[k];
+        for (int j = 0; j < 6; j++)
+            pA[j] = add_mul(pA[j], s->G[k][j], u);
+    }
+    return (wrench){load3(pA), load3(pA + 3)};
+}
+
+/* Sets g of the joint of body i, whose p^A is w. Returns p^a. */
+LANE_INLINE wrench wrench_through_joint(const articulated_pass *p, int i, wrench w)
+{
+    const dyn_body *b = &p->scene->model->body[i];
+    joint_solution *s = &p->ws->link[i].joint;
+    if (dyn_joint_has_quaternion(b->joint.kind)) return wrench_through_free_joint(p, b, w);
+    if (is_joint_part(b)) return w;
+    lane u = joint_effort(b, p->tau) - effort_along(b, w);
+    if (b->joint.has_slide_body) u -= slide_ratio(b) * w.f.z;
+    s->g = u * s->d;
+    return articulated_add_effort(w, &s->G, u);
+}
+
+LANE_INLINE void wrench_to_parent_at_rest(link_transform X, wrench *w)
+{
+    wrench_to_parent_form(X, w);
+}
+
+/* Computes p^a of all joints, leaves to base. */
+static inline void wrenches_at_rest(const articulated_pass *p)
+{
+    const dyn_model *m = p->scene->model;
+    wrench           w = {vec3_zero(), vec3_zero()};
+    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
+        const dyn_body *b = &m->body[i];
+        if (b->tree.is_leaf)
+            w = (wrench){vec3_zero(), vec3_zero()};
+        else if (b->tree.carries_run)
+            w = p->ws->link[i].children.p;
+        w = wrench_through_joint(p, i, w);
+        if (b->tree.parent == DYN_WORLD) continue;
+        WITH_LINK_TRANSFORM(b, &p->ws->euler.XJ[i], wrench_to_parent_at_rest, &w)
+        wrench *sum = &p->ws->link[b->tree.parent].children.p;
+        if (m->body[b->tree.parent].tree.carries_run) *sum = b->tree.is_last_child ? w : wrench_add(*sum, w);
+    }
+}
+
+void LANE_NAME(accelerate_at_rest)(const dyn_scene *scene, void *memory, const lane *effort, lane *qdd)
+{
+    void *inner = scene_has_load(scene) ? LANE_NAME(load_memory)(scene->model, memory) : memory;
+    if (dyn_model_is_coupled(scene->model)) {
+        LANE_NAME(accelerate_coupled_at_rest)(scene->model, inner, effort, qdd);
+        return;
+    }
+    arena                       a  = {.base = inner};
+    const articulated_workspace ws = place(&a, scene->model);
+    const articulated_pass      p  = {.scene = scene, .ws = &ws, .tau = effort, .qdd = qdd};
+    wrenches_at_rest(&p);
+    acceleration_pass(&p);
+}

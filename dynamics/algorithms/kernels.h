@@ -15,6 +15,7 @@ DYN_KERNELS(X)
  * bytes of a workspace for a kernel that needs `inner` bytes itself, and `matrices` matrices of nv x nv lanes.
  * load_gradient_size and load_hessian_product_size: the same for loaded_gradient and loaded_hessian_product. */
 size_t LANE_NAME(load_size)(const dyn_model *, size_t matrices, size_t inner);
+void  *LANE_NAME(load_memory)(const dyn_model *, void *memory); /* workspace of the kernel without friction */
 size_t LANE_NAME(load_gradient_size)(const dyn_model *, size_t inner);
 size_t LANE_NAME(load_hessian_product_size)(const dyn_model *, size_t inner);
 #define X(name) void LANE_NAME(loaded_##name)(const dyn_scene *, void *, const struct dyn_##name *, size_t);
@@ -38,3 +39,17 @@ bool LANE_NAME(bounded)(const double *, size_t, const dyn_bound *, size_t, size_
 /* Forward dynamics of one block of a coupled model (dyn_model_is_coupled). */
 size_t LANE_NAME(forward_coupled_size)(const dyn_model *);
 void   LANE_NAME(forward_coupled)(const dyn_scene *, void *, const struct dyn_forward_dynamics *);
+
+/* Computes M^-1 effort for the positions of the block for which forward_dynamics, without driven coordinates, was
+ * called last with this scene and this memory: nothing else may have used the memory since then. The two arrays must
+ * differ. */
+void LANE_NAME(accelerate_at_rest)(const dyn_scene *, void *memory, const lane *effort, lane *qdd);
+void LANE_NAME(accelerate_coupled_at_rest)(const dyn_model *, void *memory, const lane *effort, lane *qdd);
+
+/* The kernels of these names for one block, whose qdd is set: forward_dynamics has computed it, with the memory
+ * `factors`, which stays as it is. */
+#define X(name) void LANE_NAME(name##_from)(const dyn_scene *, void *memory, void *factors, const struct dyn_##name *);
+X(forward_gradient)
+X(forward_directional)
+X(forward_hessian_product)
+#undef X

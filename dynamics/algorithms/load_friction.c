@@ -40,6 +40,12 @@ size_t LANE_NAME(load_size)(const dyn_model *m, size_t matrices, size_t inner)
     return own.used + most;
 }
 
+void *LANE_NAME(load_memory)(const dyn_model *m, void *memory)
+{
+    arena a = {.base = memory};
+    return place(&a, m, 0).memory;
+}
+
 /* Entry v of an array; NULL means zeros. */
 LANE_INLINE lane value_at(const lane *x, size_t v)
 {

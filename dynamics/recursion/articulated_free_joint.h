@@ -42,7 +42,7 @@ LANE_INLINE articulated_body articulated_from_array(lane IA[6][6], const lane pA
  * `from` have been eliminated before: their rows are zero. */
 LANE_INLINE void eliminate_axis(lane IA[6][6], lane pA[6], int from, int k, lane tau, free_joint_solution *out)
 {
-    lane d = 1.0 / IA[k][k], *G = out->G[k], g = out->g[k] = (tau - pA[k]) * d, U[6];
+    lane d = out->d[k] = 1.0 / IA[k][k], *G = out->G[k], g = out->g[k] = (tau - pA[k]) * d, U[6];
     for (int j = 0; j < 6; j++) {
         U[j] = IA[k][j];
         G[j] = U[j] * d;
@@ -63,7 +63,7 @@ LANE_INLINE void eliminate_axis(lane IA[6][6], lane pA[6], int from, int k, lane
  * zero. */
 LANE_INLINE void eliminate_rotor_axis(lane IA[6][6], lane pA[6], double J, int k, lane tau, free_joint_solution *out)
 {
-    lane d = 1.0 / (IA[k][k] + J), *G = out->G[k], g = out->g[k] = (tau - pA[k]) * d, U[6];
+    lane d = out->d[k] = 1.0 / (IA[k][k] + J), *G = out->G[k], g = out->g[k] = (tau - pA[k]) * d, U[6];
     for (int j = 0; j < 6; j++) {
         U[j] = IA[k][j];
         G[j] = U[j] * d;

@@ -14,11 +14,12 @@ typedef struct joint_equation {
 typedef struct joint_solution {
     wrench G; /* U / D */
     lane   g; /* u / D */
+    lane   d; /* 1 / D */
 } joint_solution;
 
-/* G = U / D and g = u / D of each axis of a joint with a quaternion. */
+/* G = U / D, g = u / D and d = 1 / D of each axis of a joint with a quaternion. */
 typedef struct free_joint_solution {
-    lane G[6][6], g[6];
+    lane G[6][6], g[6], d[6];
 } free_joint_solution;
 
 typedef struct articulated_link {
@@ -86,6 +87,7 @@ LANE_INLINE const joint_solution *solve_joint(const articulated_pass *p, int i, 
     record_singular(e->D, pivot_floor(b, b->joint.kind == DYN_PRISMATIC), i, p->singular);
     s->G = (wrench){scale(e->U.f, d), scale(e->U.n, d)};
     s->g = e->u * d;
+    s->d = d;
     return s;
 }
 

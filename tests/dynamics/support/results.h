@@ -68,6 +68,6 @@ results results_allocate(const trial *t); /* results_free frees them */
 void    results_free(results *r);
 void    results_evaluate(const dyn_kernels *k, const trial *t, const results *r);
 void    results_evaluate_steps(const dyn_kernels *k, const trial *t,
-                               const results *r); /* those of a step of integration */
+                               const results *r); /* the results of one step of integration */
 /* Returns the two frames for kinematics: on the base link and on the last link. */
 void results_frames(const trial *t, dyn_frame frames[2]);
