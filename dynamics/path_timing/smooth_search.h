@@ -52,7 +52,7 @@ typedef struct room {
     double high, low;
     double high_x, low_x, high_u, high_du; /* low_u = -high_u, low_du = -high_du */
     double high_xx, low_xx, high_xu;       /* low_xu = -high_xu */
-    double high_uu;                        /* of norms; 0 for rows */
+    double high_uu;                        /* 0 for rows */
 } room;
 
 /* True if the deadline has passed, at interval i of a pass over all rows. The pass then stops, and its results are not
@@ -102,7 +102,7 @@ ROW_INLINE room third_room(const dyn_smooth_row *k, const dyn_smooth_state *y, d
                   .high_xu = k->b2 * q3 / 2};
 }
 
-static inline double dot(const double a[3], const double b[3])
+static inline double dot_axes(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -112,13 +112,13 @@ ROW_INLINE room norm_room(const dyn_smooth_norm *k, const dyn_smooth_state *y)
 {
     const double v[3] = {k->p[0] * y->u + k->q[0] * y->x, k->p[1] * y->u + k->q[1] * y->x,
                          k->p[2] * y->u + k->q[2] * y->x};
-    return (room){.high    = (k->high * k->high - dot(v, v)) / 2,
+    return (room){.high    = (k->high * k->high - dot_axes(v, v)) / 2,
                   .low     = HUGE_VAL,
-                  .high_x  = -dot(k->q, v),
-                  .high_u  = -dot(k->p, v),
-                  .high_xx = -dot(k->q, k->q),
-                  .high_xu = -dot(k->p, k->q),
-                  .high_uu = -dot(k->p, k->p)};
+                  .high_x  = -dot_axes(k->q, v),
+                  .high_u  = -dot_axes(k->p, v),
+                  .high_xx = -dot_axes(k->q, k->q),
+                  .high_xu = -dot_axes(k->p, k->q),
+                  .high_uu = -dot_axes(k->p, k->p)};
 }
 
 /* Returns the room of limit k at a place. */

@@ -297,7 +297,7 @@ double dyn_smooth_magnitude(const dyn_smooth_norm *k, const dyn_smooth_state *y)
 {
     const double v[3] = {k->p[0] * y->u + k->q[0] * y->x, k->p[1] * y->u + k->q[1] * y->x,
                          k->p[2] * y->u + k->q[2] * y->x};
-    return sqrt(dot(v, v));
+    return sqrt(dot_axes(v, v));
 }
 
 double dyn_smooth_excess(const dyn_smooth *t, size_t place, size_t k, const dyn_smooth_state *y)

@@ -59,8 +59,8 @@ static void add_limit_row(lines *l, const dyn_timing_row *row, double reach, dou
     double b = row->b, r = row->r;
     if (row->a == 0 && b == 0 && row->d > 0) {
         const double     bound = r > 0 ? r / row->d * (r / row->d) : r;
-        const half_plane of    = {.p = reach, .q = 1, .r = bound, .rate = 2 * r / (row->d * row->d)};
-        if (bound < DYN_TIMING_FASTEST) add_line(l, &of, origin);
+        const half_plane plane = {.p = reach, .q = 1, .r = bound, .rate = 2 * r / (row->d * row->d)};
+        if (bound < DYN_TIMING_FASTEST) add_line(l, &plane, origin);
         return;
     }
     if (row->d != 0 && near > 0) {
@@ -88,7 +88,7 @@ static void add_norm(lines *l, const dyn_timing_norm *n, double reach, const lin
                                             .limit = origin->limit};
 }
 
-static lines lay_out(const dyn_timing *t, size_t first)
+static lines begin_lines(const dyn_timing *t, size_t first)
 {
     const size_t room = lines_of_interval(t);
     lines        l    = {.item = (line *)(void *)t->line, .room = room, .x_most = DYN_TIMING_FASTEST};
@@ -100,7 +100,7 @@ static lines lay_out(const dyn_timing *t, size_t first)
 lines dyn_timing_collect(const dyn_timing *t, size_t i, bool settling)
 {
     const size_t first = i * t->parts;
-    lines        l     = lay_out(t, first);
+    lines        l     = begin_lines(t, first);
     for (size_t j = 0; j <= t->parts; j++) {
         const size_t place = first + j;
         const double reach = 2 * (t->s[place] - t->s[first]);

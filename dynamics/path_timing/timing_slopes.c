@@ -39,11 +39,11 @@ static void differentiate_times(const slopes *d)
 
 /* Adds the derivative `by_alpha` with respect to alpha of a line to that of its origin; `end` is the end of the line's
  * interval, `lower` is true of a line that bounds from below. */
-static void pass_on(const slopes *d, const line *of, size_t end, bool lower, double by_alpha)
+static void pass_to_origin(const slopes *d, const line *passed, size_t end, bool lower, double by_alpha)
 {
-    const double by_origin = by_alpha * of->rate;
-    if (of->limit != DYN_TIMING_LATER)
-        d->by_bound[of->limit] += by_origin;
+    const double by_origin = by_alpha * passed->rate;
+    if (passed->limit != DYN_TIMING_LATER)
+        d->by_bound[passed->limit] += by_origin;
     else if (lower)
         d->least[end] += by_origin;
     else
@@ -62,7 +62,7 @@ static void reverse_forward(const slopes *d, size_t i, const lines *l)
         return;
     }
     d->x[i] += d->x[i + 1] * (1 - width * g.upper.beta);
-    pass_on(d, &g.upper, i + 1, false, d->x[i + 1] * width);
+    pass_to_origin(d, &g.upper, i + 1, false, d->x[i + 1] * width);
 }
 
 /* Passes the derivative `by_x` with respect to most or least at the start of interval i, whose value is `x`, on to the
@@ -80,8 +80,8 @@ static void reverse_bound(const slopes *d, size_t i, const lines *l, bool upward
     const gap    g     = dyn_timing_gap(l, x * (upwards ? 1 + OUTWARDS : 1 - OUTWARDS));
     const double slope = g.upper.beta - g.lower.beta;
     if (slope == 0) return;
-    pass_on(d, &g.upper, i + 1, false, by_x / slope);
-    pass_on(d, &g.lower, i + 1, true, -by_x / slope);
+    pass_to_origin(d, &g.upper, i + 1, false, by_x / slope);
+    pass_to_origin(d, &g.lower, i + 1, true, -by_x / slope);
 }
 
 static slopes lay_out_slopes(const dyn_timing *t, double *by_bound, double *scratch)

@@ -12,7 +12,7 @@ const char *const api_frame_limit_names[API_FRAME_LIMIT_KINDS] = {"speed", "angu
 static const char *const keys[] = {"frame", "speed", "angular_speed", "linear_acceleration", "angular_acceleration",
                                    NULL};
 
-static bool read_limit(const api_query *q, const api_node *value, const api_place *where, double *most)
+static bool read_frame_limit(const api_query *q, const api_node *value, const api_place *where, double *most)
 {
     if (!api_read_number(q, value, where, most)) return false;
     return *most > 0 || api_fail_at(q->problem, where, API_BAD_VALUE, "%s given, a limit greater than 0 expected",
@@ -20,7 +20,8 @@ static bool read_limit(const api_query *q, const api_node *value, const api_plac
 }
 
 /* Reads the limits of one frame, whose index in the model's frames is `frame`. */
-static bool read_limits(const api_query *q, const api_node *entry, const api_place *up, int frame, api_path_frames *to)
+static bool read_frame_limits(const api_query *q, const api_node *entry, const api_place *up, int frame,
+                              api_path_frames *to)
 {
     const size_t before = to->n_limits;
     for (size_t kind = 0; kind < API_FRAME_LIMIT_KINDS; kind++) {
@@ -29,7 +30,7 @@ static bool read_limits(const api_query *q, const api_node *entry, const api_pla
         api_frame_limit limit = {
             .frame = to->n, .name = q->model->frames[frame].name, .kind = (api_frame_limit_kind)kind};
         if (!value) continue;
-        if (!read_limit(q, value, &where, &limit.most)) return false;
+        if (!read_frame_limit(q, value, &where, &limit.most)) return false;
         to->limit[to->n_limits++] = limit;
         if (api_frame_limit_is_speed(&limit))
             to->n_speeds++;
@@ -42,7 +43,7 @@ static bool read_limits(const api_query *q, const api_node *entry, const api_pla
                        q->model->frames[frame].name);
 }
 
-static bool read_frame(const api_query *q, const api_node *entry, const api_place *up, api_path_frames *to)
+static bool read_limited_frame(const api_query *q, const api_node *entry, const api_place *up, api_path_frames *to)
 {
     const api_node *value = api_node_get(entry, "frame");
     const api_place where = api_place_key(up, "frame");
@@ -59,7 +60,7 @@ static bool read_frame(const api_query *q, const api_node *entry, const api_plac
         return api_fail_at(q->problem, &where, API_BAD_VALUE, "no joint moves %.64s, which is fixed to the world",
                            q->model->frames[frame].name);
     to->frame[to->n] = found;
-    if (!read_limits(q, entry, up, frame, to)) return false;
+    if (!read_frame_limits(q, entry, up, frame, to)) return false;
     to->n++;
     return true;
 }
@@ -78,7 +79,7 @@ bool api_path_frames_read(api_query *q, const api_node *list, api_path_frames *f
     for (size_t i = 0; frames->limit && i < n; i++) {
         const api_place entry = api_place_index(&where, i);
         api_node        item;
-        if (!api_node_item(list, i, &item) || !read_frame(q, &item, &entry, frames)) return false;
+        if (!api_node_item(list, i, &item) || !read_limited_frame(q, &item, &entry, frames)) return false;
     }
     return frames->limit != NULL;
 }
@@ -123,15 +124,18 @@ static void copy_vector(const api_frame_limit *l, const double *lanes, size_t W,
         to[i] = lanes[(first + i) * W + lane] / l->most;
 }
 
-static double dot(const double a[AXES], const double b[AXES])
+static double product_of_axes(const double a[AXES], const double b[AXES])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static dyn_timing_norm norm_of(const double p[AXES], const double q[AXES])
+static dyn_timing_norm norm_between(const double p[AXES], const double q[AXES])
 {
     const double cross[AXES] = {p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]};
-    return (dyn_timing_norm){.pp = dot(p, p), .pq = dot(p, q), .qq = dot(q, q), .cross = sqrt(dot(cross, cross))};
+    return (dyn_timing_norm){.pp    = product_of_axes(p, p),
+                             .pq    = product_of_axes(p, q),
+                             .qq    = product_of_axes(q, q),
+                             .cross = sqrt(product_of_axes(cross, cross))};
 }
 
 void api_path_frames_limits(const api_path_frames *frames, const double *lanes, size_t W, size_t lane,
@@ -142,31 +146,32 @@ void api_path_frames_limits(const api_path_frames *frames, const double *lanes, 
         double                 first[AXES], second[AXES];
         copy_vector(l, lanes, W, lane, FIRST, first);
         if (api_frame_limit_is_speed(l)) {
-            *rows++ = (dyn_timing_row){.d = sqrt(dot(first, first)), .r = 1};
+            *rows++ = (dyn_timing_row){.d = sqrt(product_of_axes(first, first)), .r = 1};
             continue;
         }
         copy_vector(l, lanes, W, lane, SECOND, second);
-        *norms++ = norm_of(first, second);
+        *norms++ = norm_between(first, second);
     }
 }
 
 void api_path_frames_smooth_limits(const api_path_frames *frames, const double *lanes, size_t W, size_t lane,
-                                   const dyn_grading *where, dyn_smooth_row *rows, dyn_smooth_norm *norms)
+                                   const dyn_grading *where, api_smooth_limits to)
 {
     for (size_t i = 0; i < frames->n_limits; i++) {
         const api_frame_limit *l = &frames->limit[i];
         double                 first[AXES], second[AXES];
         copy_vector(l, lanes, W, lane, FIRST, first);
         if (api_frame_limit_is_speed(l)) {
-            *rows++ = (dyn_smooth_row){.b1 = dot(first, first) * where->d1 * where->d1, .low = -HUGE_VAL, .high = 1};
+            *to.row++ = (dyn_smooth_row){
+                .b1 = product_of_axes(first, first) * where->d1 * where->d1, .low = -HUGE_VAL, .high = 1};
             continue;
         }
         copy_vector(l, lanes, W, lane, SECOND, second);
-        *norms = (dyn_smooth_norm){.high = 1};
+        *to.norm = (dyn_smooth_norm){.high = 1};
         for (size_t k = 0; k < AXES; k++) {
-            norms->p[k] = first[k] * where->d1;
-            norms->q[k] = second[k] * where->d1 * where->d1 + first[k] * where->d2;
+            to.norm->p[k] = first[k] * where->d1;
+            to.norm->q[k] = second[k] * where->d1 * where->d1 + first[k] * where->d2;
         }
-        norms++;
+        to.norm++;
     }
 }

@@ -24,7 +24,7 @@ extern const char *const api_frame_limit_names[API_FRAME_LIMIT_KINDS];
 /* The limit of one magnitude of frame number `frame` of the request. */
 typedef struct api_frame_limit {
     size_t               frame;
-    const char          *name; /* of the frame */
+    const char          *name; /* name of the frame */
     api_frame_limit_kind kind;
     double               most; /* m/s, rad/s, m/s^2 or rad/s^2; greater than 0 */
 } api_frame_limit;
@@ -34,6 +34,12 @@ typedef struct api_path_frames {
     const dyn_frame *frame[API_MOST_LIMITED_FRAMES];
     api_frame_limit *limit; /* [n_limits] in the order of the request; those of a frame in the order of the kinds */
 } api_path_frames;
+
+/* Where the rows and norms of a place of a smooth timing are written. */
+typedef struct api_smooth_limits {
+    dyn_smooth_row  *row;
+    dyn_smooth_norm *norm;
+} api_smooth_limits;
 
 /* True for limits of speeds, which are rows; those of accelerations are norms. */
 static inline bool api_frame_limit_is_speed(const api_frame_limit *limit)
@@ -62,4 +68,4 @@ void api_path_frames_limits(const api_path_frames *frames, const double *lanes, 
 
 /* Like api_path_frames_limits, for a smooth timing at the place `where`. */
 void api_path_frames_smooth_limits(const api_path_frames *frames, const double *lanes, size_t W, size_t lane,
-                                   const dyn_grading *where, dyn_smooth_row *rows, dyn_smooth_norm *norms);
+                                   const dyn_grading *where, api_smooth_limits to);

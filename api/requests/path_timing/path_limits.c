@@ -133,7 +133,7 @@ static void count_rows(api_path_limits *limits)
 }
 
 /* Writes the numbers of the limits of frames: of speeds, or of accelerations. Returns the place behind them. */
-static size_t *put_frames(const api_path_limits *limits, bool speeds, size_t *owner)
+static size_t *number_frames(const api_path_limits *limits, bool speeds, size_t *owner)
 {
     for (size_t i = 0; i < limits->frames.n_limits; i++)
         if (api_frame_limit_is_speed(&limits->frames.limit[i]) == speeds) *owner++ = limits->list.n + i;
@@ -152,7 +152,7 @@ static bool list_rows(api_query *q, api_path_limits *limits)
     for (size_t i = 0; i < n; i++)
         for (size_t side = 0; side < second_rows(&limits->list.limit[i]); side++)
             *owner++ = i;
-    put_frames(limits, false, put_frames(limits, true, owner));
+    number_frames(limits, false, number_frames(limits, true, owner));
     for (int third = 0; third < 2; third++) {
         for (size_t i = 0; i < n; i++) {
             const dyn_limit *l    = &limits->list.limit[i];
@@ -160,7 +160,7 @@ static bool list_rows(api_query *q, api_path_limits *limits)
             for (size_t row = 0; row < rows; row++)
                 *smooth++ = i;
         }
-        smooth = put_frames(limits, third == 0, smooth);
+        smooth = number_frames(limits, third == 0, smooth);
     }
     return true;
 }
@@ -194,31 +194,10 @@ bool api_path_limits_read(api_query *q, const api_node *fields, api_path_limits 
            api_path_frames_read(q, api_node_get(fields, "frame_limits"), &limits->frames) && list_rows(q, limits);
 }
 
-/* --- numbers of limits -------------------------------------------------------------------------------------------- */
-
-const char *api_path_limit_kind(const api_path_limits *limits, size_t number)
-{
-    const size_t n = limits->list.n;
-    return number < n ? api_limit_names[limits->list.limit[number].kind]
-                      : api_frame_limit_names[limits->frames.limit[number - n].kind];
-}
-
-const char *api_path_limit_owner(const api_path_limits *limits, size_t number)
-{
-    const size_t n = limits->list.n;
-    return number < n ? limits->list.owner[number].name : limits->frames.limit[number - n].name;
-}
-
-void api_path_limits_emit(const api_path_limits *limits, api_emit *to)
-{
-    api_emit_array(to);
-    api_limits_emit_entries(&limits->list, to);
-    api_path_frames_emit(&limits->frames, to);
-    api_emit_end(to);
-}
+/* --- scale -------------------------------------------------------------------------------------------------------- */
 
 /* Rows are divided by the larger bound of their limit. */
-static double scale_of(const dyn_limit *l)
+static double limit_scale(const dyn_limit *l)
 {
     const double most = fmax(fabs(l->lower), fabs(l->upper));
     return most > 0 ? 1 / most : 1;
@@ -229,7 +208,7 @@ double api_path_limit_scale(const api_path_limits *limits, size_t number, bool s
     const size_t n = limits->list.n;
     if (number < n) {
         const dyn_limit *l = &limits->list.limit[number];
-        return scale_of(l) * (smooth && l->kind == DYN_LIMIT_VELOCITY ? 2 : 1);
+        return limit_scale(l) * (smooth && l->kind == DYN_LIMIT_VELOCITY ? 2 : 1);
     }
     const api_frame_limit *l = &limits->frames.limit[number - n];
     return (smooth && api_frame_limit_is_speed(l) ? 2 : 1) / l->most;
@@ -252,7 +231,7 @@ const dyn_limit *api_path_position_violated(const api_path_limits *limits, const
 /* Writes both sides of lower <= a u + b x + d sqrt(x) + c <= upper, divided by the larger bound. */
 static dyn_timing_row *put_sides(const dyn_limit *l, const dyn_timing_row *k, double c, dyn_timing_row *to)
 {
-    const double scale = scale_of(l);
+    const double scale = limit_scale(l);
     to[0]              = (dyn_timing_row){scale * k->a, scale * k->b, scale * k->d, scale * (l->upper - c)};
     to[1]              = (dyn_timing_row){-scale * k->a, -scale * k->b, -scale * k->d, scale * (c - l->lower)};
     return to + 2;
@@ -361,7 +340,7 @@ static quantity quantity_of(const dyn_limit *l, const api_path_lanes *p, size_t 
 /* Divides a row by the larger bound. */
 static dyn_smooth_row scale_row(const dyn_limit *l, dyn_smooth_row k)
 {
-    const double f = scale_of(l);
+    const double f = limit_scale(l);
     return (dyn_smooth_row){f * k.a3, f * k.a2, f * k.a1,     f * k.a0,    f * k.b2,
                             f * k.b1, f * k.b0, f * l->lower, f * l->upper};
 }
@@ -386,10 +365,12 @@ static void put_smooth_line(const dyn_limit *l, const quantity *y, double narrow
 }
 
 void api_path_limits_smooth_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
-                                 const dyn_grading *where, dyn_smooth_row *rows, dyn_smooth_norm *norms)
+                                 const dyn_grading *where, api_smooth_limits to)
 {
-    const size_t of_frames = limits->second - limits->frames.n_speeds;
-    api_path_frames_smooth_limits(&limits->frames, p->frames, W, lane, where, rows + of_frames, norms);
+    const size_t    of_frames = limits->second - limits->frames.n_speeds;
+    dyn_smooth_row *rows      = to.row;
+    api_path_frames_smooth_limits(&limits->frames, p->frames, W, lane, where,
+                                  (api_smooth_limits){rows + of_frames, to.norm});
     for (size_t k = 0; k < limits->second + limits->third; k++) {
         if (k >= of_frames && k < limits->second) continue;
         const dyn_limit *l = &limits->list.limit[limits->smooth_owner[k]];

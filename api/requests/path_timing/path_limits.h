@@ -10,7 +10,7 @@
 #include "path_frames.h"
 
 typedef struct api_path_limits {
-    api_limit_list  list;   /* of joints and motors */
+    api_limit_list  list;   /* the limits of joints and motors */
     api_path_frames frames; /* numbered from list.n on */
     size_t          rows;   /* rows of a place without the third derivative of s (timing.h), those of frames last */
     size_t         *owner;  /* [rows + accelerations of frames] number of the limit of each row and norm */
@@ -25,7 +25,7 @@ typedef struct api_path_lanes {
     const double *q, *dq, *d2q, *d3q;
     const double *a, *b, *c, *d;
     const double *da, *db, *dc, *dd; /* NULL: not needed */
-    const double *frames;            /* of api_path_frames_evaluate */
+    const double *frames;            /* from api_path_frames_evaluate */
 } api_path_lanes;
 
 /* Reads "kinds", "joint_limits" and "frame_limits" of the request and lists the limits; the bounds of joint_limits are
@@ -62,4 +62,4 @@ void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p
 
 /* Writes the rows and norms of a smooth timing of a lane whose place is `where`. */
 void api_path_limits_smooth_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
-                                 const dyn_grading *where, dyn_smooth_row *rows, dyn_smooth_norm *norms);
+                                 const dyn_grading *where, api_smooth_limits to);

@@ -216,7 +216,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return frame > path ? frame : path;
 }
 
-static api_path_lanes lanes_of(const api_evaluation *e, const api_timing_options *o, size_t block)
+static api_path_lanes path_lanes_at(const api_evaluation *e, const api_timing_options *o, size_t block)
 {
     return (api_path_lanes){.dq     = api_state_block(e, API_QD, block),
                             .d2q    = api_state_block(e, API_QDD, block),
@@ -239,15 +239,15 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const size_t              n = e->query->samples, norms = limits->frames.n_accelerations;
     if (!api_path.evaluate(e, &o->path, block, blocks)) return false;
     api_path_frames_evaluate(e, &limits->frames, block, e->spare);
-    const api_path_lanes lanes = lanes_of(e, o, block);
+    const api_path_lanes lanes = path_lanes_at(e, o, block);
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
         const size_t      state = block * e->lanes + lane;
         const dyn_grading where = dyn_grading_at(state % n, n - 1, o->resting);
         api_path_limits_rows(limits, &lanes, e->lanes, lane, o->rows + state * limits->rows, o->norms + state * norms);
         if (o->smooth_rows)
             api_path_limits_smooth_rows(limits, &lanes, e->lanes, lane, &where,
-                                        o->smooth_rows + state * (limits->second + limits->third),
-                                        o->smooth_norms + state * norms);
+                                        (api_smooth_limits){o->smooth_rows + state * (limits->second + limits->third),
+                                                            o->smooth_norms + state * norms});
     }
     return true;
 }
