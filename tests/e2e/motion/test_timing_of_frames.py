@@ -187,6 +187,10 @@ class TimingOfFrames(ServerCase):
         self.put_model("turntable", {"links": [{"name": "arm", "parent": "base", "inertial": body(2, (0, 0, 0)), "joint": {
             "name": "turn", "type": "revolute", "axis": [0, 0, 1]}}], "frames": [{"name": "rim", "link": "arm", "xyz": [0.5, 0, 0.2]}]})
 
+    def swing(self):
+        self.put_model("swing", {"links": [{"name": "arm", "parent": "base", "inertial": body(1, (0.5, 0, 0)), "joint": {
+            "name": "x", "type": "revolute", "axis": [0, 1, 0]}}], "frames": [{"name": "tip", "link": "arm", "xyz": [1, 0, 0]}]})
+
     def test_a_point_on_a_circle(self):
         """On a circle of radius r the acceleration has the parts r q̈ and r q̇². With k = a / r, q̈ = sqrt(k² - q̇⁴) gives
         q̇² = k sin 2q up to q = π/4, and then the point goes on at the speed sqrt(a r), until it slows down likewise."""
@@ -269,8 +273,16 @@ class TimingOfFrames(ServerCase):
             {"name": "fore", "parent": "upper", "inertial": body(2, (0.2, 0, 0)), "joint": {
                 "name": "b", "type": "revolute", "axis": [0, 1, 0], "origin": {"xyz": [0.4, 0, 0]}, "friction": {"viscous": 1.5}}}]})
         request = {"degree": 3, "control_points": [[0, 0], [0.7, -0.4], [0.9, 0.8], [1.6, 0.4], [2, -0.3]], "samples": 61, "kinds": ["velocity"],
-                   "joint_limits": {"effort": [30, 9]}, "frame_limits": [{"frame": "fore", "speed": 0.8}]}
+                   "joint_limits": {"effort": [30, 9]}, "frame_limits": [{"frame": "fore", "speed": 0.8, "linear_acceleration": 4}]}
         self.assertGreater(self.check_slopes("damped", request, 1e-6, 1e-6), 1)
+
+    def test_derivatives_of_a_swing(self):
+        """Where the motor is too weak to hold the arm, a least speed is needed, and it depends on the limits, too: a speed that
+        is limited ahead limits how slowly the arm comes, and a larger effort lets it come slower."""
+        self.swing()
+        request = {"degree": 2, "control_points": [[np.pi / 2], [0.3], [-np.pi / 2]], "samples": 101, "kinds": ["position"],
+                   "joint_limits": {"effort": 4.2}, "frame_limits": [{"frame": "tip", "speed": 2.6, "linear_acceleration": 9}]}
+        self.assertGreater(self.check_slopes("swing", request, 1e-6, 1e-6), 1)
 
     def test_derivatives_with_jerk(self):
         """The timing is slowed down a little so that limits hold between places, by an amount that depends on the limits:
@@ -302,8 +314,7 @@ class TimingOfFrames(ServerCase):
 
     def test_no_timing(self):
         """The motor swings the arm over the horizontal only with a speed that the limit of the frame does not allow."""
-        self.put_model("swing", {"links": [{"name": "arm", "parent": "base", "inertial": body(1, (0.5, 0, 0)), "joint": {
-            "name": "x", "type": "revolute", "axis": [0, 1, 0]}}], "frames": [{"name": "tip", "link": "arm", "xyz": [1, 0, 0]}]})
+        self.swing()
         request = {"degree": 1, "control_points": [[np.pi / 2], [-np.pi / 2]], "samples": 201, "joint_limits": {"effort": 4.2}}
         self.assertGreater(self.ask("swing", "path-timing", request)["duration"], 0.5)
         for kind, most, reason in (("speed", 0.3, "does not let the robot keep a speed"),
