@@ -3059,13 +3059,14 @@ class Operations:
         all places where it is reached. 0 means that the limit costs nothing. Both sides of a limit move outwards, and of
         effort_speed the stall effort moves. Without gravity and friction the sum of limit times derivative, times 2 for
         accelerations and efforts and 3 for jerks and effort rates, is minus the duration. With a limit of jerk or effort_rate
-        the derivatives are those of the local optimum, exact to about 1 %. 422 no-timing names the place and the limits: those
-        that contradict each other, one that keeps the robot from slowing down in time, a path outside the limits of position,
-        or a place at which nothing limits the speed. Efforts of mimic joints, and friction with a `coulomb_velocity`, a
-        `stribeck_velocity` or a `load`, are not taken: 422 not-supported. Sharp Coulomb friction has the sign of dq/ds. A limit
-        of effort_rate and sharp friction that jumps on the way have no timing. The path needs a continuous first derivative,
-        and with limits of jerk or effort_rate a continuous second one. Wrenches are constant along the path. Models with
-        `loops` are the 422 not-for-loops.
+        the derivatives are the multipliers of the local optimum, from which durations differ by what keeps the limits between
+        places, as said above: they agree with differences of durations to about 1 % of the duration, and better with more
+        places. 422 no-timing names the place and the limits: those that contradict each other, one that keeps the robot from
+        slowing down in time, a path outside the limits of position, or a place at which nothing limits the speed. Efforts of
+        mimic joints, and friction with a `coulomb_velocity`, a `stribeck_velocity` or a `load`, are not taken: 422
+        not-supported. Sharp Coulomb friction has the sign of dq/ds. A limit of effort_rate and sharp friction that jumps on the
+        way have no timing. The path needs a continuous first derivative, and with limits of jerk or effort_rate a continuous
+        second one. Wrenches are constant along the path. Models with `loops` are the 422 not-for-loops.
 
         degree: Of the B-spline; 3 is cubic.
         control_points: m × nv, or B × m × nv, m at least degree + 1: rad or m. At joints with a quaternion: position and
