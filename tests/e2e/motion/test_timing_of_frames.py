@@ -288,7 +288,7 @@ class TimingOfFrames(ServerCase):
         """The timing is slowed down a little so that limits hold between places, by an amount that depends on the limits,
         so that differences of durations come only near the derivatives. test_scale is more exact."""
         effort, tool = ARMS["ur5"][1:3]
-        request = self.request("ur5", self.path("ur5", 33), [{"frame": tool, "speed": 0.6, "linear_acceleration": 3}], 120, 10, kinds=["effort"],
+        request = self.request("ur5", self.path("ur5", 33), [{"frame": tool, "speed": 0.6, "linear_acceleration": 3}], 80, 10, kinds=["effort"],
                                joint_limits={"velocity": 1.2, "jerk": 200, "effort_rate": (10 * np.array(effort)).tolist()})
         self.assertGreater(self.check_slopes("ur5", request, 1e-2, 1e-2, 0.1), 1)
 
