@@ -219,6 +219,11 @@ def timed(model, points, samples, degree=3):
     return {"degree": degree, "samples": samples, "control_points": [same(model, 0.1 * i) for i in range(points)]}
 
 
+def framed(model, **limits):
+    """Limits of the last 16 links."""
+    return [{"frame": f"l{link}", **limits} for link in range(MODELS[model][1] - 16, MODELS[model][1])]
+
+
 def motion(model, *names, value=0.1):
     return {name: same(model, value) for name in names}
 
@@ -302,6 +307,10 @@ ROWS = [
     ask("trajectory", "limited", 0, "margins", outputs=["margins"], **spline("limited", 12, 3000, 5)),
     ask("path-timing", "limited", 0, kinds=["velocity"], joint_limits={"acceleration": 10, "effort": 1e9}, outputs=["duration"], **timed("limited", 12, 2000, 5)),
     ask("path-timing", "limited", 0, "jerks", kinds=["velocity"], joint_limits={"jerk": 100, "effort": 1e9}, outputs=["duration"], **timed("limited", 12, 501, 5)),
+    ask("path-timing", "limited", 0, "limits of frames", kinds=["velocity"], joint_limits={"acceleration": 10, "effort": 1e9}, outputs=["duration", "dduration_dlimits"],
+        frame_limits=framed("limited", speed=9, angular_speed=9, linear_acceleration=9, angular_acceleration=9), **timed("limited", 12, 2000, 5)),
+    ask("path-timing", "limited", 0, "limits of frames and jerks", kinds=["velocity"], joint_limits={"jerk": 100}, outputs=["duration", "dduration_dlimits"],
+        frame_limits=framed("limited", speed=9, angular_speed=9, linear_acceleration=9, angular_acceleration=9), **timed("limited", 12, 501, 5)),
     ask("path-timing", "panda", 0, "jerks of many places", kinds=["velocity"], joint_limits={"jerk": 100}, outputs=["duration"], **timed("panda", 12, 50001, 5)),
     ask("path-timing", "panda", 0, "many places", kinds=["velocity"], joint_limits={"acceleration": 10}, outputs=["duration"], **timed("panda", 12, 99999, 5)),
     ask("trajectory-hessian", "tensor", 0, torque_multipliers=[same("tensor")] * 60, **spline("tensor", 4, 60)),
