@@ -18,8 +18,8 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready", "ProblemMeaning", "Payload",
            "InertiaGiven", "PayloadInertia", "Wrench", "Platform", "HeldContact", "HeldContactRolling", "UnitWarning", "Full",
            "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Directions", "ForwardDirections", "Phase",
-           "RolloutCost", "Feedback", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters",
-           "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit",
+           "RolloutCost", "Feedback", "Grouping", "GroupingWithItem", "TaskSpaceFramesItem", "IdentifyPrior", "BaseParameter",
+           "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit",
            "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime",
            "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ContactPoint",
            "ContactPointPlane", "ContactEvent", "ExceededLimit", "Plane", "InverseKinematicsTasksItem",
@@ -682,6 +682,16 @@ class GroupingWithItem(TypedDict):
     coefficient: float
 
 
+class _TaskSpaceFramesItemNeeded(TypedDict):
+    # A link or frame of the model.
+    frame: str
+
+
+class TaskSpaceFramesItem(_TaskSpaceFramesItemNeeded, total=False):
+    # Directions of translation and axes of rotation of the task; the answer has their order.
+    axes: Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]
+
+
 class IdentifyPrior(TypedDict, total=False):
     """Standard deviations of the robot's parameters about the model's. Only kinds that are estimated; `bodies` without `unknown`."""
 
@@ -1308,14 +1318,13 @@ class EvaluationsRegressor(TypedDict, total=False):
     outputs: Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor', 'kinetic_regressor', 'potential_regressor', 'momentum_regressor', 'joint_kinetic_regressor', 'joint_momentum_regressor']]
 
 
-class _EvaluationsTaskSpaceNeeded(TypedDict):
+class EvaluationsTaskSpace(TypedDict, total=False):
     # A link or frame of the model.
     frame: str
-
-
-class EvaluationsTaskSpace(_EvaluationsTaskSpaceNeeded, total=False):
     # Directions of translation and axes of rotation of the task; the answer has their order.
     axes: Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]
+    # Several frames, in place of `frame` and `axes`.
+    frames: Sequence[TaskSpaceFramesItem]
     # Bounds Λ near singular states, by damping⁻².
     damping: float
     outputs: Sequence[Literal['inertia', 'jacobian', 'jacobian_dot_qd', 'jacobian_inverse', 'bias', 'ellipsoid', 'condition']]
