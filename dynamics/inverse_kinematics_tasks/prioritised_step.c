@@ -55,9 +55,7 @@ static double product(const double *a, const double *b, size_t n)
     return sum;
 }
 
-/* Subtracts from row (n) its parts along r orthonormal rows, twice because of rounding errors. A row that depends on
- * them becomes zero. */
-static void project(const double *basis, size_t r, size_t n, double *row)
+void dyn_step_project(const double *basis, size_t r, size_t n, double *row)
 {
     const double length = sqrt(product(row, row, n));
     for (int pass = 0; pass < 2; pass++)
@@ -69,12 +67,11 @@ static void project(const double *basis, size_t r, size_t n, double *row)
     if (!(sqrt(product(row, row, n)) > DEPENDENT * length)) memset(row, 0, n * sizeof *row);
 }
 
-/* Appends row (n) to r orthonormal rows. Returns their new number, which is the same if the row depends on them. */
-static size_t extend_basis(double *basis, size_t r, size_t n, const double *row)
+size_t dyn_step_extend_basis(double *basis, size_t r, size_t n, const double *row)
 {
     double *to = basis + r * n;
     memcpy(to, row, n * sizeof *to);
-    project(basis, r, n, to);
+    dyn_step_project(basis, r, n, to);
     const double length = sqrt(product(to, to, n));
     if (!(length > 0)) return r;
     for (size_t j = 0; j < n; j++)
@@ -145,7 +142,7 @@ static size_t keep_levels(dyn_prioritised_step *s, size_t k)
         for (size_t i = 0; i < rows_of(s, j); i++, m++) {
             copy_level_row(s, j, i, true, s->free + m * s->n);
             s->right[m] = s->kept[m] - value_of(s, j, i, s->trial);
-            if (r < s->n) r = extend_basis(s->basis, r, s->n, s->free + m * s->n);
+            if (r < s->n) r = dyn_step_extend_basis(s->basis, r, s->n, s->free + m * s->n);
         }
     return add_least_solution(s, m) ? r : SIZE_MAX;
 }
@@ -160,7 +157,7 @@ static bool add_damped_solution(dyn_prioritised_step *s, size_t m, size_t r)
     double      *z = s->right + m, *matrix = s->work;
     for (size_t j = 0; j < n; j++)
         z[j] = s->side[j] != 0 ? 0 : s->trial[j];
-    project(s->basis, r, n, z);
+    dyn_step_project(s->basis, r, n, z);
     for (size_t i = 0; i < m; i++) {
         s->right[i] += product(s->free + i * n, z, n);
         for (size_t k = 0; k <= i; k++)
@@ -193,7 +190,7 @@ static size_t append_damping(dyn_prioritised_step *s, size_t m, size_t r)
     for (size_t i = 0; i < n; i++, m++) {
         memset(s->free + m * n, 0, n * sizeof *s->free);
         s->free[m * n + i] = s->side[i] != 0 ? 0 : sqrt(s->damping);
-        project(s->basis, r, n, s->free + m * n);
+        dyn_step_project(s->basis, r, n, s->free + m * n);
         s->right[m] = -sqrt(s->damping) * s->trial[i];
     }
     return m;
@@ -206,10 +203,10 @@ static bool solve_level(dyn_prioritised_step *s, size_t k)
     if (r == SIZE_MAX) return false;
     for (size_t i = 0; i < m; i++) {
         copy_level_row(s, k, i, true, s->free + i * n);
-        project(s->basis, r, n, s->free + i * n);
+        dyn_step_project(s->basis, r, n, s->free + i * n);
         s->right[i] = right_of(s, k, i) - value_of(s, k, i, s->trial);
     }
-    if (s->damping == 0 || k == s->n_levels) return add_least_solution(s, m);
+    if (s->damping == 0 || k < s->undamped || k == s->n_levels) return add_least_solution(s, m);
     return is_strong(s, m) ? add_damped_solution(s, m, r) : add_least_solution(s, append_damping(s, m, r));
 }
 

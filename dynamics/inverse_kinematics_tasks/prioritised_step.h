@@ -22,6 +22,7 @@ typedef struct dyn_prioritised_step {
     const dyn_step_level *level;             /* [n_levels] by priority */
     const double         *lower, *upper;     /* [n] lower <= upper; infinite: none */
     double                damping;           /* not negative */
+    size_t                undamped;          /* number of first levels without damping */
     bool                  least;             /* true: the last level makes x unique */
     bool                  met_bounds;        /* result: a level met a bound */
     dyn_deadline          deadline;
@@ -41,3 +42,10 @@ void   dyn_prioritised_step_lay_out(dyn_prioritised_step *s, void *room);
 
 /* Finds x and side. Returns false if the deadline has passed or a number is not finite. */
 bool dyn_prioritised_step_solve(dyn_prioritised_step *s);
+
+/* Subtracts from row (n) its parts along r orthonormal rows, twice because of rounding errors. A row that depends on
+ * them becomes zero. */
+void dyn_step_project(const double *basis, size_t r, size_t n, double *row);
+
+/* Appends row (n) to r < n orthonormal rows. Returns their new number, which is the same if the row depends on them. */
+size_t dyn_step_extend_basis(double *basis, size_t r, size_t n, const double *row);

@@ -13,9 +13,9 @@ size_t dyn_task_block_entries(size_t nq, size_t nv, size_t n)
 
 void dyn_task_block_lay_out(dyn_task_block *b, double *lanes)
 {
-    const size_t W = (size_t)b->kernels->lanes, nv = b->robot->nv;
+    const size_t W = (size_t)b->kernels->lanes, nv = (size_t)b->robot->tree->nv;
     b->q        = lanes;
-    b->position = b->q + b->robot->nq * W;
+    b->position = b->q + (size_t)b->robot->tree->nq * W;
     b->rotation = b->position + 3 * b->n * W;
     b->J        = b->rotation + 9 * b->n * W;
     b->com      = b->J + 6 * b->n * nv * W;
@@ -35,7 +35,7 @@ void dyn_task_evaluate(dyn_task_block *b, const double *q)
     size_t          pairs   = 0;
     bool            has_com = false;
     for (size_t lane = 0; lane < W; lane++)
-        dyn_scatter(q, b->robot->nq, W, lane, b->q);
+        dyn_scatter(q, (size_t)b->robot->tree->nq, W, lane, b->q);
     for (size_t i = 0; i < b->n; i++) {
         static const dyn_frame world = {.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
         if (b->task[i].frame) pair[pairs++] = (dyn_frame_pair){world, *b->task[i].frame};
@@ -100,7 +100,7 @@ void dyn_task_errors(dyn_task_block *b, const double *goal)
 /* Removes the components along the pointing axis from three rows. */
 static void ignore_axis(const dyn_task_block *b, size_t i, double *rows)
 {
-    const size_t W = (size_t)b->kernels->lanes, nv = b->robot->nv;
+    const size_t W = (size_t)b->kernels->lanes, nv = (size_t)b->robot->tree->nv;
     double       R[9], axis[3];
     dyn_gather(b->rotation + 9 * pair_of(b, i) * W, 9, W, 0, R);
     pointing_axis(&b->task[i], R, axis);
@@ -114,7 +114,7 @@ static void ignore_axis(const dyn_task_block *b, size_t i, double *rows)
 /* Copies rows first to first + 2 of a Jacobian in lanes. */
 static double *copy_rows(const dyn_task_block *b, const double *J, size_t first, double factor, double *to)
 {
-    const size_t W = (size_t)b->kernels->lanes, nv = b->robot->nv;
+    const size_t W = (size_t)b->kernels->lanes, nv = (size_t)b->robot->tree->nv;
     for (size_t k = 0; k < 3 * nv; k++)
         to[k] = factor * J[(first * nv + k) * W];
     return to + 3 * nv;
@@ -122,7 +122,7 @@ static double *copy_rows(const dyn_task_block *b, const double *J, size_t first,
 
 void dyn_task_jacobian(const dyn_task_block *b, double *A)
 {
-    const size_t W = (size_t)b->kernels->lanes, nv = b->robot->nv;
+    const size_t W = (size_t)b->kernels->lanes, nv = (size_t)b->robot->tree->nv;
     for (size_t i = 0; i < b->n; i++) {
         const dyn_frame_task *task   = &b->task[i];
         const double         *J      = task->frame ? b->J + 6 * nv * pair_of(b, i) * W : b->com_J;
@@ -152,7 +152,7 @@ size_t dyn_task_levels(const dyn_task_block *b, const double *A, const double *r
     for (size_t i = 0; i < b->n; i++) {
         const size_t count = dyn_task_rows(&b->task[i]);
         if (i == 0 || b->task[i].priority != b->task[i - 1].priority)
-            level[n++] = (dyn_step_level){.A = A + *rows * b->robot->nv, .b = right + *rows};
+            level[n++] = (dyn_step_level){.A = A + *rows * (size_t)b->robot->tree->nv, .b = right + *rows};
         level[n - 1].rows += count;
         *rows += count;
     }

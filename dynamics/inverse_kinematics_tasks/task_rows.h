@@ -23,12 +23,12 @@ typedef struct dyn_frame_task {
 
 /* The kinematics of a state, and scratch. */
 typedef struct dyn_task_block {
-    const dyn_mechanism  *robot; /* without loops */
+    const dyn_mechanism  *robot; /* the kinematics are those of its tree */
     const dyn_kernels    *kernels;
     void                 *workspace;
     size_t                n;
     const dyn_frame_task *task;                        /* [n] in the order of priorities */
-    double               *q, *position, *rotation, *J; /* in lanes: nq; 3 n; 9 n; 6 n x nv */
+    double               *q, *position, *rotation, *J; /* in lanes: nq and nv of the tree; nq; 3 n; 9 n; 6 n x nv */
     double               *com, *com_J;                 /* in lanes: 3; 3 x nv */
     double                error[DYN_MOST_TASKS]
                 [DYN_TASK_ROWS]; /* result: errors without weights; zero in rows that a task does not have */

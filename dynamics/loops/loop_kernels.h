@@ -163,8 +163,11 @@ dyn_loop_failure dyn_loop_failure_of(const dyn_loop_workspace *c, size_t lane);
  * call. */
 const double *dyn_loop_tree_q(const dyn_loop_workspace *c);
 const double *dyn_loop_tree_qd(const dyn_loop_workspace *c);
-/* Returns the kernels of the tree. */
+/* Return the kernels of the tree and their workspace, which holds nothing between calls of kernels. */
 const dyn_kernels *dyn_loop_tree_kernels(const dyn_loop_workspace *c);
+void              *dyn_loop_tree_workspace(const dyn_loop_workspace *c);
+/* Returns the norm of the error of the closed loops, 1 in lanes, in rad and parts of the mechanism's length. */
+const double *dyn_loop_error(const dyn_loop_workspace *c);
 
 /* Finds and returns the velocities of the tree at qd of the model (NULL: zero), and their matrix dqd_tree/dqd, [tree
  * nv] x nv. dyn_loop_velocities_by_q writes dqd_tree/dq, a matrix of the same size. In lanes, of a block with closed

@@ -160,6 +160,16 @@ const dyn_kernels *dyn_loop_tree_kernels(const dyn_loop_workspace *c)
     return c->tree;
 }
 
+void *dyn_loop_tree_workspace(const dyn_loop_workspace *c)
+{
+    return c->workspace;
+}
+
+const double *dyn_loop_error(const dyn_loop_workspace *c)
+{
+    return c->closure.error_norm;
+}
+
 const double *dyn_loop_tree_qd(const dyn_loop_workspace *c)
 {
     return c->qd;

@@ -6,10 +6,10 @@ enum {
     INSTANTS = 3,
     STENCIL  = 4,
     LOOK     = 32,
-    MANY     = 256 /* places between two checks of the deadline, rows of one place */
+    MANY     = 256 /* places between two checks of the deadline, limits of one place */
 };
 
-#define NEAR 0.1 /* fraction of a limit: only rows nearer to it are checked between places */
+#define NEAR 0.1 /* fraction of a limit: only limits nearer to it are checked between places */
 
 static const double instant[INSTANTS] = {0.25, 0.5, 0.75};
 
@@ -38,9 +38,20 @@ static dyn_smooth_row interpolate_rows(const dyn_smooth_row *first, size_t strid
     return k;
 }
 
+static dyn_smooth_norm interpolate_norms(const dyn_smooth_norm *first, size_t stride, const double weight[STENCIL])
+{
+    dyn_smooth_norm k = {.high = 0};
+    for (size_t i = 0; i < STENCIL; i++)
+        for (size_t axis = 0; axis < 3; axis++) {
+            k.p[axis] += weight[i] * first[i * stride].p[axis];
+            k.q[axis] += weight[i] * first[i * stride].q[axis];
+        }
+    return k;
+}
+
 /* The part of an interval behind a place. */
 typedef struct part {
-    size_t           place, rows, from; /* `from`: the first place of the stencil */
+    size_t           place, from; /* `from`: the first place of the stencil */
     dyn_smooth_state state[INSTANTS], begin;
     double           weight[INSTANTS][STENCIL];
 } part;
@@ -48,7 +59,7 @@ typedef struct part {
 static part part_after(const dyn_smooth *t, size_t place)
 {
     const size_t last = t->intervals * t->parts, i = place / t->parts;
-    part         p = {.place = place, .rows = t->second + t->third};
+    part         p = {.place = place};
     p.from         = place == 0 ? 0 : place + 2 > last ? last - (STENCIL - 1) : place - 1;
     p.begin        = dyn_smooth_at(t, i, (double)(place - i * t->parts) / (double)t->parts);
     for (size_t k = 0; k < INSTANTS; k++) {
@@ -58,40 +69,63 @@ static part part_after(const dyn_smooth *t, size_t place)
     return p;
 }
 
-/* Writes by how much a row exceeds each of its limits in the part; at most 0: not at all. */
-static void find_excess(const dyn_smooth *t, const part *p, size_t row, double excess[2])
+static void find_excess_of_row(const dyn_smooth *t, const part *p, size_t row, double excess[2])
 {
-    const dyn_smooth_row *k        = &t->row[p->place * p->rows + row];
-    const double         *narrowed = &t->narrowed[2 * (p->place * p->rows + row)];
+    const size_t          rows     = dyn_smooth_rows(t);
+    const dyn_smooth_row *k        = &t->row[p->place * rows + row];
+    const double         *narrowed = &t->narrowed[2 * (p->place * dyn_smooth_limits(t) + row)];
     const double high = k->high + narrowed[0], low = k->low - narrowed[1], begin = dyn_smooth_value(k, &p->begin);
-    excess[0] = excess[1] = -HUGE_VAL;
     if (begin < high - NEAR && begin > low + NEAR) return;
     for (size_t n = 0; n < INSTANTS; n++) {
-        const dyn_smooth_row between = interpolate_rows(&t->row[p->from * p->rows + row], p->rows, p->weight[n]);
+        const dyn_smooth_row between = interpolate_rows(&t->row[p->from * rows + row], rows, p->weight[n]);
         const double         value   = dyn_smooth_value(&between, &p->state[n]);
         excess[0]                    = fmax(excess[0], value - high);
         excess[1]                    = fmax(excess[1], low - value);
     }
 }
 
-static void narrow_at(const dyn_smooth *t, size_t place, size_t row, const double amount[2])
+static void find_excess_of_norm(const dyn_smooth *t, const part *p, size_t norm, double excess[2])
 {
-    const size_t    k        = place * (t->second + t->third) + row;
-    dyn_smooth_row *narrower = &t->row[k];
-    if (amount[0] > 0) narrower->high -= amount[0], t->narrowed[2 * k] += amount[0];
-    if (amount[1] > 0) narrower->low += amount[1], t->narrowed[2 * k + 1] += amount[1];
+    const dyn_smooth_norm *k = &t->norm[p->place * t->norms + norm];
+    const double high        = k->high + t->narrowed[2 * (p->place * dyn_smooth_limits(t) + dyn_smooth_rows(t) + norm)];
+    if (dyn_smooth_magnitude(k, &p->begin) < high - NEAR) return;
+    for (size_t n = 0; n < INSTANTS; n++) {
+        const dyn_smooth_norm between = interpolate_norms(&t->norm[p->from * t->norms + norm], t->norms, p->weight[n]);
+        excess[0]                     = fmax(excess[0], dyn_smooth_magnitude(&between, &p->state[n]) - high);
+    }
+}
+
+/* Writes by how much a limit is exceeded on each of its sides in the part; at most 0: not at all. */
+static void find_excess(const dyn_smooth *t, const part *p, size_t limit, double excess[2])
+{
+    const size_t rows = dyn_smooth_rows(t);
+    excess[0] = excess[1] = -HUGE_VAL;
+    if (limit < rows)
+        find_excess_of_row(t, p, limit, excess);
+    else
+        find_excess_of_norm(t, p, limit - rows, excess);
+}
+
+static void narrow_at(const dyn_smooth *t, size_t place, size_t limit, const double amount[2])
+{
+    const size_t    rows     = dyn_smooth_rows(t);
+    double         *narrowed = &t->narrowed[2 * (place * dyn_smooth_limits(t) + limit)];
+    dyn_smooth_row *row      = limit < rows ? &t->row[place * rows + limit] : NULL;
+    double         *high     = row ? &row->high : &t->norm[place * t->norms + limit - rows].high;
+    if (amount[0] > 0) *high -= amount[0], narrowed[0] += amount[0];
+    if (row && amount[1] > 0) row->low += amount[1], narrowed[1] += amount[1];
 }
 
 double dyn_smooth_excess_between(dyn_smooth *t, bool narrow)
 {
-    const size_t rows = t->second + t->third, last = t->intervals * t->parts;
+    const size_t limits = dyn_smooth_limits(t), last = t->intervals * t->parts;
     double       most = -HUGE_VAL, *before = t->before; /* excesses in the part before */
-    for (size_t k = 0; k < 2 * rows; k++)
+    for (size_t k = 0; k < 2 * limits; k++)
         before[k] = 0;
     for (size_t place = 0; place < last; place++) {
-        if ((rows > MANY || place % LOOK == 0) && !dyn_may_continue(t->deadline)) return most;
+        if ((limits > MANY || place % LOOK == 0) && !dyn_may_continue(t->deadline)) return most;
         const part p = part_after(t, place);
-        for (size_t k = 0; k < rows; k++) {
+        for (size_t k = 0; k < limits; k++) {
             double here[2];
             find_excess(t, &p, k, here);
             most = fmax(most, fmax(here[0], here[1]));
@@ -101,7 +135,7 @@ double dyn_smooth_excess_between(dyn_smooth *t, bool narrow)
             before[2 * k + 1] = here[1];
         }
     }
-    for (size_t k = 0; narrow && k < rows; k++)
+    for (size_t k = 0; narrow && k < limits; k++)
         narrow_at(t, last, k, before + 2 * k);
     return most;
 }

@@ -25,17 +25,19 @@ static inline void add_side(sums *m, double mu, double lambda, double c, const d
  * `convex`, negative curvature of single rows is left out, so that the matrix stays positive semidefinite. */
 static sums sum_rows(const search *s, size_t i, size_t j, const dyn_smooth_state *y, bool convex)
 {
-    const dyn_smooth_row *row    = rows_at(s, i, j);
-    const double         *lambda = s->multiplier + row_index(s, i, j);
-    const double          rho    = sqrt(y->x);
-    sums                  m      = {0};
-    for (size_t k = 0; k < s->rows; k++, lambda += 2) {
-        const room   c     = room_of(s, k, &row[k], y, rho);
-        const double curve = -lambda[0] * c.high_xx - lambda[1] * (isinf(row[k].low) ? 0 : c.low_xx);
+    const double *lambda = s->multiplier + limit_index(s, i, j);
+    const double  rho    = sqrt(y->x);
+    const size_t  place = i * s->t->parts + j, rows = dyn_smooth_rows(s->t);
+    sums          m = {0};
+    for (size_t k = 0; k < s->limits; k++, lambda += 2) {
+        const room   c     = room_of(s, place, k, y, rho);
+        const double curve = -lambda[0] * c.high_xx - lambda[1] * (isinf(c.low) ? 0 : c.low_xx);
+        const bool   exact = !convex || k >= rows;
         add_side(&m, s->mu, lambda[0], c.high, (double[]){c.high_x, c.high_u, c.high_du});
-        if (!isinf(row[k].low)) add_side(&m, s->mu, lambda[1], c.low, (double[]){c.low_x, -c.high_u, -c.high_du});
-        m.xx += convex ? fmax(curve, 0) : curve;
-        if (!convex) m.xu -= (lambda[0] - lambda[1]) * c.high_xu;
+        if (!isinf(c.low)) add_side(&m, s->mu, lambda[1], c.low, (double[]){c.low_x, -c.high_u, -c.high_du});
+        m.xx += exact ? curve : fmax(curve, 0);
+        if (exact) m.xu -= (lambda[0] - lambda[1]) * c.high_xu;
+        m.uu -= lambda[0] * c.high_uu;
     }
     return m;
 }

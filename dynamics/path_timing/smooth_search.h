@@ -38,20 +38,21 @@ static inline dyn_smooth_state local_state(const weights *w, const double *local
  * ends. */
 typedef struct search {
     dyn_smooth *t;
-    size_t      n, rows, samples;    /* unknowns; rows of a place; intervals * (parts + 1) */
+    size_t      n, limits, samples;  /* unknowns; limits of a place; intervals * (parts + 1) */
     double     *band, *right, *step; /* n x 4: lower band of the matrix; n; n */
-    double     *multiplier, *change; /* [samples][rows][2]: multipliers of the limits high and low; their change */
+    double     *multiplier, *change; /* [samples][limits][2]: multipliers of high and low; their change */
     weights    *shape;               /* [parts + 1] */
     double      duration, mu;
     double      products, count; /* sum and number of the products (room times multiplier) */
 } search;
 
-/* A row at a state: its room, the distances to both limits, and the derivatives of the room to `high`. The derivatives
- * of the room to `low` have the opposite sign, except for the parts of 1 / rho. */
+/* A limit at a state: its room, the distances to both limits, and the derivatives of the room to `high`. The
+ * derivatives of the room to `low` have the opposite sign, except for the parts of 1 / rho. */
 typedef struct room {
     double high, low;
     double high_x, low_x, high_u, high_du; /* low_u = -high_u, low_du = -high_du */
     double high_xx, low_xx, high_xu;       /* low_xu = -high_xu */
+    double high_uu;                        /* 0 for rows */
 } room;
 
 /* True if the deadline has passed, at interval i of a pass over all rows. The pass then stops, and its results are not
@@ -59,22 +60,17 @@ typedef struct room {
 static inline bool is_late(const search *s, size_t i)
 {
     enum { LOOK = 16384 /* rows between two checks of the deadline */ };
-    const size_t per = (s->t->parts + 1) * s->rows, every = per < LOOK ? LOOK / per : 1;
+    const size_t per = (s->t->parts + 1) * s->limits, every = per < LOOK ? LOOK / per : 1;
     return i % every == 0 && !dyn_may_continue(s->t->deadline);
 }
 
-static inline const dyn_smooth_row *rows_at(const search *s, size_t i, size_t j)
+/* Index of the first limit of sample j of interval i in `multiplier` and `change`. */
+static inline size_t limit_index(const search *s, size_t i, size_t j)
 {
-    return s->t->row + (i * s->t->parts + j) * s->rows;
+    return 2 * (i * (s->t->parts + 1) + j) * s->limits;
 }
 
-/* Index of the first row of sample j of interval i in `multiplier` and `change`. */
-static inline size_t row_index(const search *s, size_t i, size_t j)
-{
-    return 2 * (i * (s->t->parts + 1) + j) * s->rows;
-}
-
-/* --- rows --------------------------------------------------------------------------------------------------------- */
+/* --- limits ------------------------------------------------------------------------------------------------------- */
 
 ROW_INLINE room second_room(const dyn_smooth_row *k, const dyn_smooth_state *y, double rho)
 {
@@ -106,9 +102,33 @@ ROW_INLINE room third_room(const dyn_smooth_row *k, const dyn_smooth_state *y, d
                   .high_xu = k->b2 * q3 / 2};
 }
 
-ROW_INLINE room room_of(const search *s, size_t k, const dyn_smooth_row *row, const dyn_smooth_state *y, double rho)
+static inline double dot_axes(const double a[3], const double b[3])
 {
-    return k < s->t->second ? second_room(row, y, rho) : third_room(row, y, rho);
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* The room is (high^2 - |v|^2) / 2 with the vector v; there is no lower limit. */
+ROW_INLINE room norm_room(const dyn_smooth_norm *k, const dyn_smooth_state *y)
+{
+    const double v[3] = {k->p[0] * y->u + k->q[0] * y->x, k->p[1] * y->u + k->q[1] * y->x,
+                         k->p[2] * y->u + k->q[2] * y->x};
+    return (room){.high    = (k->high * k->high - dot_axes(v, v)) / 2,
+                  .low     = HUGE_VAL,
+                  .high_x  = -dot_axes(k->q, v),
+                  .high_u  = -dot_axes(k->p, v),
+                  .high_xx = -dot_axes(k->q, k->q),
+                  .high_xu = -dot_axes(k->p, k->q),
+                  .high_uu = -dot_axes(k->p, k->p)};
+}
+
+/* Returns the room of limit k at a place. */
+ROW_INLINE room room_of(const search *s, size_t place, size_t k, const dyn_smooth_state *y, double rho)
+{
+    const dyn_smooth *t    = s->t;
+    const size_t      rows = dyn_smooth_rows(t);
+    if (k >= rows) return norm_room(&t->norm[place * t->norms + k - rows], y);
+    const dyn_smooth_row *row = &t->row[place * rows + k];
+    return k < t->second ? second_room(row, y, rho) : third_room(row, y, rho);
 }
 
 /* Weight of place j of an interval in the trapezoidal rule for the duration. */

@@ -46,27 +46,27 @@ static size_t samples_of(const dyn_smooth *t)
 size_t dyn_smooth_work(const dyn_smooth *t)
 {
     const size_t n = 2 * (t->intervals + 1);
-    return n * (HALF_BAND + 1) + 2 * n + 4 * samples_of(t) * (t->second + t->third) +
+    return n * (HALF_BAND + 1) + 2 * n + 4 * samples_of(t) * dyn_smooth_limits(t) +
            (t->parts + 1) * (sizeof(weights) / sizeof(double));
 }
 
 static search lay_out_search(dyn_smooth *t)
 {
-    search s     = {.t = t, .n = 2 * (t->intervals + 1), .rows = t->second + t->third, .samples = samples_of(t)};
+    search s     = {.t = t, .n = 2 * (t->intervals + 1), .limits = dyn_smooth_limits(t), .samples = samples_of(t)};
     s.band       = t->work;
     s.right      = s.band + s.n * (HALF_BAND + 1);
     s.step       = s.right + s.n;
     s.multiplier = s.step + s.n;
-    s.change     = s.multiplier + 2 * s.samples * s.rows;
-    s.shape      = (weights *)(void *)(s.change + 2 * s.samples * s.rows);
+    s.change     = s.multiplier + 2 * s.samples * s.limits;
+    s.shape      = (weights *)(void *)(s.change + 2 * s.samples * s.limits);
     for (size_t j = 0; j <= t->parts; j++)
         s.shape[j] = weights_at((double)j / (double)t->parts, 1 / (double)t->intervals);
     return s;
 }
 
-/* True if all rows have room on both sides and x > 0; then s->products and s->count are set. Otherwise t->place and
- * t->bad_row tell the first row without room. */
-static bool rows_have_room(search *s)
+/* True if all limits have room on both sides and x > 0; then s->products and s->count are set. Otherwise t->place and
+ * t->bad_limit tell the first limit without room. */
+static bool limits_have_room(search *s)
 {
     dyn_smooth *t = s->t;
     s->products = s->count = 0;
@@ -75,13 +75,12 @@ static bool rows_have_room(search *s)
         for (size_t j = 0; j <= t->parts; j++) {
             const dyn_smooth_state y      = local_state(&s->shape[j], t->node + 2 * i);
             const double           rho    = sqrt(y.x);
-            const dyn_smooth_row  *row    = rows_at(s, i, j);
-            const double          *lambda = s->multiplier + row_index(s, i, j);
-            for (size_t k = 0; y.x > 0 && k < s->rows; k++, lambda += 2) {
-                const room c    = room_of(s, k, &row[k], &y, rho);
-                const bool both = !isinf(row[k].low);
+            const double          *lambda = s->multiplier + limit_index(s, i, j);
+            for (size_t k = 0; y.x > 0 && k < s->limits; k++, lambda += 2) {
+                const room c    = room_of(s, i * t->parts + j, k, &y, rho);
+                const bool both = !isinf(c.low);
                 t->place        = i * t->parts + j;
-                t->bad_row      = k;
+                t->bad_limit    = k;
                 if (!(c.high > 0 && c.low > 0)) return false;
                 s->products += lambda[0] * c.high + (both ? lambda[1] * c.low : 0);
                 s->count += 1 + both;
@@ -104,6 +103,19 @@ static inline void shorten_step(double *length, double value, double change)
     if (value + *length * change < (1 - BOUNDARY) * value) *length = -BOUNDARY * value / change;
 }
 
+/* Like shorten_step for a norm, whose room changes by the step times `change`, and by its square times -bend / 2. */
+static inline void shorten_to_norm(double *length, double value, double change, double bend)
+{
+    const double most = 2 * BOUNDARY * value / (sqrt(change * change + 2 * fmax(bend, 0) * BOUNDARY * value) - change);
+    if (most < *length) *length = most;
+}
+
+/* Returns minus the second derivative of the room of a norm along a step. */
+static inline double bend_of(const room *c, const dyn_smooth_state *d)
+{
+    return -(c->high_uu * d->u + 2 * c->high_xu * d->x) * d->u - c->high_xx * d->x * d->x;
+}
+
 /* Change of a multiplier: lambda + change = (mu - lambda by) / c, where `by` is the change of the room c. */
 static inline double change_of(const search *s, double lambda, double c, double slopes)
 {
@@ -116,21 +128,23 @@ static lengths limit_step(search *s)
     lengths l = {1, 1};
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
         for (size_t j = 0; j <= s->t->parts; j++) {
-            const dyn_smooth_state y     = local_state(&s->shape[j], s->t->node + 2 * i),
-                                   d     = local_state(&s->shape[j], s->step + 2 * i);
-            const double          rho    = sqrt(y.x);
-            const dyn_smooth_row *row    = rows_at(s, i, j);
-            const double         *lambda = s->multiplier + row_index(s, i, j);
-            double               *change = s->change + row_index(s, i, j);
+            const dyn_smooth_state y = local_state(&s->shape[j], s->t->node + 2 * i),
+                                   d = local_state(&s->shape[j], s->step + 2 * i);
+            const double  rho        = sqrt(y.x);
+            const double *lambda     = s->multiplier + limit_index(s, i, j);
+            double       *change     = s->change + limit_index(s, i, j);
             if (y.x + l.primal * d.x < SHRINK * y.x) l.primal = -(1 - SHRINK) * y.x / d.x;
-            for (size_t k = 0; k < s->rows; k++, lambda += 2, change += 2) {
-                const room   c     = room_of(s, k, &row[k], &y, rho);
+            for (size_t k = 0; k < s->limits; k++, lambda += 2, change += 2) {
+                const room   c     = room_of(s, i * s->t->parts + j, k, &y, rho);
                 const double other = c.high_u * d.u + c.high_du * d.du;
                 const double high = c.high_x * d.x + other, low = c.low_x * d.x - other;
-                shorten_step(&l.primal, c.high, high);
+                if (k < dyn_smooth_rows(s->t))
+                    shorten_step(&l.primal, c.high, high);
+                else
+                    shorten_to_norm(&l.primal, c.high, high, bend_of(&c, &d));
                 shorten_step(&l.dual, lambda[0], change[0] = change_of(s, lambda[0], c.high, high));
                 change[1] = 0;
-                if (isinf(row[k].low)) continue;
+                if (isinf(c.low)) continue;
                 shorten_step(&l.primal, c.low, low);
                 shorten_step(&l.dual, lambda[1], change[1] = change_of(s, lambda[1], c.low, low));
             }
@@ -140,7 +154,7 @@ static lengths limit_step(search *s)
 
 static void move_multipliers(search *s, double length)
 {
-    for (size_t k = 0; k < 2 * s->samples * s->rows; k++)
+    for (size_t k = 0; k < 2 * s->samples * s->limits; k++)
         s->multiplier[k] += length * s->change[k];
 }
 
@@ -155,7 +169,7 @@ static double move_within(search *s, double length)
 {
     for (int halving = 0; halving < HALVINGS; halving++, length /= 2) {
         move_nodes(s, length);
-        if (rows_have_room(s)) return length;
+        if (limits_have_room(s)) return length;
         move_nodes(s, -length);
     }
     return 0;
@@ -168,12 +182,11 @@ static void set_centre(search *s)
         for (size_t j = 0; j <= s->t->parts; j++) {
             const dyn_smooth_state y      = local_state(&s->shape[j], s->t->node + 2 * i);
             const double           rho    = sqrt(y.x);
-            const dyn_smooth_row  *row    = rows_at(s, i, j);
-            double                *lambda = s->multiplier + row_index(s, i, j);
-            for (size_t k = 0; k < s->rows; k++, lambda += 2) {
-                const room c = room_of(s, k, &row[k], &y, rho);
+            double                *lambda = s->multiplier + limit_index(s, i, j);
+            for (size_t k = 0; k < s->limits; k++, lambda += 2) {
+                const room c = room_of(s, i * s->t->parts + j, k, &y, rho);
                 lambda[0]    = s->mu / c.high;
-                lambda[1]    = isinf(row[k].low) ? 0 : s->mu / c.low;
+                lambda[1]    = isinf(c.low) ? 0 : s->mu / c.low;
             }
         }
 }
@@ -187,10 +200,10 @@ static bool start_constant(search *s)
     for (int trial = 0; trial < STARTS; trial++, x /= 2) {
         for (size_t k = 0; k < s->n; k++)
             s->t->node[k] = k % 2 == 0 ? x : 0;
-        if (!rows_have_room(s)) continue;
+        if (!limits_have_room(s)) continue;
         for (size_t k = 0; k < s->n; k += 2)
             s->t->node[k] = x / 2;
-        return rows_have_room(s);
+        return limits_have_room(s);
     }
     return false;
 }
@@ -204,9 +217,9 @@ static bool centre_multipliers(search *s, double gap)
         for (size_t j = 0; j <= s->t->parts; j++)
             duration += share_of(s, j) / sqrt(local_state(&s->shape[j], s->t->node + 2 * i).x);
     s->duration = duration;
-    s->mu       = gap * duration / (2 * (double)(s->samples * s->rows));
+    s->mu       = gap * duration / (2 * (double)(s->samples * s->limits));
     set_centre(s);
-    return rows_have_room(s);
+    return limits_have_room(s);
 }
 
 /* Takes Newton steps until the products of rooms and multipliers add to `gap`, as a fraction of the duration. */
@@ -230,7 +243,7 @@ static dyn_timing_status descend_to(search *s, double gap)
         centring           = least > 0.9 ? 0.05 : least > 0.5 ? 0.2 : least > 0.1 ? 0.5 : 0.9;
         if (l.primal == 0) break;
     }
-    return rows_have_room(s) && s->products < 1e3 * gap * s->duration ? DYN_TIMING_DONE : DYN_TIMING_UNDECIDED;
+    return limits_have_room(s) && s->products < 1e3 * gap * s->duration ? DYN_TIMING_DONE : DYN_TIMING_UNDECIDED;
 }
 
 /* Multiplies all rates by one factor. */
@@ -255,18 +268,18 @@ static dyn_timing_status search_smooth(dyn_smooth *t)
 {
     search s = lay_out_search(t);
     t->steps = 0;
-    for (size_t k = 0; k < 2 * dyn_smooth_places(t) * s.rows; k++)
+    for (size_t k = 0; k < 2 * dyn_smooth_places(t) * s.limits; k++)
         t->narrowed[k] = 0;
-    for (size_t k = 0; k < 2 * s.samples * s.rows; k++)
+    for (size_t k = 0; k < 2 * s.samples * s.limits; k++)
         s.multiplier[k] = 0;
     if (!start_constant(&s) || !centre_multipliers(&s, 1)) return DYN_TIMING_INFEASIBLE;
     dyn_timing_status status = descend_to(&s, ROUGH);
     for (int round = 0; round < ROUNDS && status == DYN_TIMING_DONE; round++) {
         const double excess = fmax(dyn_smooth_excess_between(t, true), ROUGH);
-        for (int trial = 0; trial < HALVINGS && !rows_have_room(&s); trial++)
+        for (int trial = 0; trial < HALVINGS && !limits_have_room(&s); trial++)
             slow_down(&s, excess);
         slow_down(&s, excess);
-        if (!rows_have_room(&s) || !centre_multipliers(&s, WARM)) return DYN_TIMING_UNDECIDED;
+        if (!limits_have_room(&s) || !centre_multipliers(&s, WARM)) return DYN_TIMING_UNDECIDED;
         status = descend_to(&s, round + 1 < ROUNDS ? ROUGH : GAP);
     }
     return status == DYN_TIMING_DONE ? keep_between(&s) : status;
@@ -279,6 +292,47 @@ dyn_timing_status dyn_smooth_solve(dyn_smooth *t)
 }
 
 /* --- results ------------------------------------------------------------------------------------------------------ */
+
+double dyn_smooth_magnitude(const dyn_smooth_norm *k, const dyn_smooth_state *y)
+{
+    const double v[3] = {k->p[0] * y->u + k->q[0] * y->x, k->p[1] * y->u + k->q[1] * y->x,
+                         k->p[2] * y->u + k->q[2] * y->x};
+    return sqrt(dot_axes(v, v));
+}
+
+double dyn_smooth_excess(const dyn_smooth *t, size_t place, size_t k, const dyn_smooth_state *y)
+{
+    const size_t rows = dyn_smooth_rows(t);
+    if (k >= rows) {
+        const dyn_smooth_norm *norm = &t->norm[place * t->norms + k - rows];
+        return dyn_smooth_magnitude(norm, y) - norm->high;
+    }
+    const dyn_smooth_row *row   = &t->row[place * rows + k];
+    const double          value = dyn_smooth_value(row, y);
+    return fmax(value - row->high, row->low - value);
+}
+
+/* Derivative of the room of limit k with respect to its bound: rows with the third derivative are divided by rho, and
+ * the room of a norm has the square of its bound. */
+static double room_by_bound(const dyn_smooth *t, size_t k, double rho)
+{
+    return k >= t->second && k < dyn_smooth_rows(t) ? 1 / rho : 1;
+}
+
+void dyn_smooth_slopes(dyn_smooth *t, double *by_bound)
+{
+    const search s = lay_out_search(t);
+    for (size_t k = 0; k < s.limits; k++)
+        by_bound[k] = 0;
+    for (size_t i = 0; i < t->intervals && !is_late(&s, i); i++)
+        for (size_t j = 0; j <= t->parts; j++) {
+            const dyn_smooth_state y      = local_state(&s.shape[j], t->node + 2 * i);
+            const double           rho    = sqrt(y.x);
+            const double          *lambda = s.multiplier + limit_index(&s, i, j);
+            for (size_t k = 0; k < s.limits; k++, lambda += 2)
+                by_bound[k] -= (lambda[0] + lambda[1]) * room_by_bound(t, k, rho);
+        }
+}
 
 void dyn_smooth_times(const dyn_smooth *t, double *time)
 {

@@ -9,7 +9,8 @@
  *     low <= B + rho A <= high,  rho = sqrt(x),
  *     A = a3 u' + a2 u + a1 x + a0,  B = b2 u + b1 x + b0,
  *
- * with a3 = a2 = a1 = 0 in rows without the third derivative. x is a cubic polynomial in each of N intervals with
+ * with a3 = a2 = a1 = 0 in rows without the third derivative. A limit of the magnitude of a vector, such as the
+ * acceleration of a point, is |p u + q x| <= high. x is a cubic polynomial in each of N intervals with
  * continuous first derivative (Hermite), so that u' is linear in each and jumps between them. The rows hold at both
  * ends of each part of an interval.
  *
@@ -28,17 +29,24 @@ typedef struct dyn_smooth_row {
     double low, high; /* low may be -HUGE_VAL */
 } dyn_smooth_row;
 
+/* The limit |p u + q x| <= high of the magnitude of a vector. */
+typedef struct dyn_smooth_norm {
+    double p[3], q[3], high;
+} dyn_smooth_norm;
+
+/* The limits of a place have numbers: the rows without u', those with it, then the norms. */
 typedef struct dyn_smooth {
-    size_t          intervals, parts; /* the path has intervals * parts + 1 places, evenly spaced in r */
-    size_t          second, third;    /* rows of a place: without u', then with it */
-    dyn_smooth_row *row;              /* [places][second + third]; low and high are narrowed, see `narrowed` */
-    dyn_deadline    deadline;
+    size_t           intervals, parts;     /* the path has intervals * parts + 1 places, evenly spaced in r */
+    size_t           second, third, norms; /* limits of a place: rows without u', rows with it, norms */
+    dyn_smooth_row  *row;                  /* [places][second + third]; low and high are narrowed, see `narrowed` */
+    dyn_smooth_norm *norm;                 /* [places][norms]; high is narrowed */
+    dyn_deadline     deadline;
     double *node;     /* [intervals + 1][2] result: x and its derivative with respect to the fraction of an interval */
     double *work;     /* dyn_smooth_work(): scratch */
-    double *narrowed; /* [places][second + third][2]: reduction of `high` and rise of `low` */
-    double *before;   /* [second + third][2] scratch */
-    size_t  place, bad_row; /* DYN_TIMING_INFEASIBLE: place and row that a robot at rest does not satisfy */
-    int     steps;          /* Newton steps taken */
+    double *narrowed; /* [places][limits][2]: reduction of `high` and rise of `low` */
+    double *before;   /* [limits][2] scratch */
+    size_t  place, bad_limit; /* DYN_TIMING_INFEASIBLE: place and limit that a robot at rest does not satisfy */
+    int     steps;            /* Newton steps taken */
 } dyn_smooth;
 
 /* x, u and u' at a place. */
@@ -56,6 +64,16 @@ static inline size_t dyn_smooth_places(const dyn_smooth *t)
     return t->intervals * t->parts + 1;
 }
 
+static inline size_t dyn_smooth_rows(const dyn_smooth *t)
+{
+    return t->second + t->third;
+}
+
+static inline size_t dyn_smooth_limits(const dyn_smooth *t)
+{
+    return dyn_smooth_rows(t) + t->norms;
+}
+
 /* Returns g at place number `place` of n + 1 evenly spaced ones. `resting`: the path rests at both ends by itself, so
  * that g = r. */
 dyn_grading dyn_grading_at(size_t place, size_t n, bool resting);
@@ -71,6 +89,16 @@ dyn_smooth_state dyn_smooth_at(const dyn_smooth *t, size_t i, double fraction);
 
 /* Returns B + rho A of a row. */
 double dyn_smooth_value(const dyn_smooth_row *row, const dyn_smooth_state *state);
+
+/* Returns |p u + q x|. */
+double dyn_smooth_magnitude(const dyn_smooth_norm *norm, const dyn_smooth_state *state);
+
+/* Returns by how much limit k of a place is exceeded at a state. */
+double dyn_smooth_excess(const dyn_smooth *t, size_t place, size_t k, const dyn_smooth_state *state);
+
+/* Writes the derivatives of the duration with respect to the bound of each limit, summed over all places: 0 or less.
+ * Both bounds of a row with two sides move outwards. `by_bound`: [limits]. Call it after dyn_smooth_solve. */
+void dyn_smooth_slopes(dyn_smooth *t, double *by_bound);
 
 /* Writes the time of every place, s. */
 void dyn_smooth_times(const dyn_smooth *t, double *time);

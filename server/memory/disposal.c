@@ -77,7 +77,7 @@ static void *await_block(bool *returns_pages)
     return block;
 }
 
-/* Returns the whole pages of some bytes of a block to the kernel. Their contents are lost. */
+/* Returns the whole pages of some bytes of a block to the kernel. The contents of these pages are lost. */
 static void return_pages(char *bytes, size_t size)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = ((uintptr_t)bytes + page - 1) / page * page;
@@ -128,7 +128,7 @@ void srv_disposal_stop(void)
 }
 
 /* Passes a large block to the thread. False: the block is small, or there is no thread. */
-static bool pass_on(void *block, bool returns_pages)
+static bool queue_block(void *block, bool returns_pages)
 {
     if (!disposal.runs || malloc_usable_size(block) < SRV_DISPOSED_BYTES) return false;
     pthread_mutex_lock(&disposal.mutex);
@@ -141,12 +141,12 @@ static bool pass_on(void *block, bool returns_pages)
 
 void srv_dispose(void *block)
 {
-    if (!pass_on(block, false)) free(block);
+    if (!queue_block(block, false)) free(block);
 }
 
 void srv_dispose_pages(void *block)
 {
-    if (pass_on(block, true)) return;
+    if (queue_block(block, true)) return;
     if (block) return_pages(block, malloc_usable_size(block));
     free(block);
 }

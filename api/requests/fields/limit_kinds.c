@@ -52,9 +52,8 @@ bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, co
                        "gradients of effort rates are for models without loops: list other kinds");
 }
 
-void api_limits_emit(const api_limit_list *limits, api_emit *to)
+void api_limits_emit_entries(const api_limit_list *limits, api_emit *to)
 {
-    api_emit_array(to);
     for (size_t i = 0; i < limits->n; i++) {
         const dyn_limit *l = &limits->limit[i];
         api_emit_object(to);
@@ -65,5 +64,11 @@ void api_limits_emit(const api_limit_list *limits, api_emit *to)
         if (l->kind == DYN_LIMIT_EFFORT_SPEED) api_emit_number_member(to, "slope", l->slope);
         api_emit_end(to);
     }
+}
+
+void api_limits_emit(const api_limit_list *limits, api_emit *to)
+{
+    api_emit_array(to);
+    api_limits_emit_entries(limits, to);
     api_emit_end(to);
 }

@@ -13,5 +13,8 @@ bool api_limits_read(api_query *q, const api_node *kinds, const api_place *where
  */
 bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, const api_place *where);
 
-/* Writes [{"joint", "kind", "lower", "upper", "slope"}...], the slope only of effort_speed. */
+/* Writes an object with "joint", "kind", "lower", "upper" and, of effort_speed, "slope" for each limit. */
+void api_limits_emit_entries(const api_limit_list *limits, api_emit *to);
+
+/* Writes the list of the objects of api_limits_emit_entries. */
 void api_limits_emit(const api_limit_list *limits, api_emit *to);

@@ -113,6 +113,7 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_NOISE, "noise")                                                                                              \
     X(API_INTERVALS, "intervals")                                                                                      \
     X(API_JOINT_LIMITS_FIELD, "joint_limits")                                                                          \
+    X(API_FRAME_LIMITS_FIELD, "frame_limits")                                                                          \
     X(API_FEEDBACK, "feedback")                                                                                        \
     X(API_DIRECTIONS, "directions")                                                                                    \
     X(API_TASKS, "tasks")                                                                                              \

@@ -27,11 +27,12 @@ static void narrow(const dyn_limit *limit, api_pose_request *r)
  * is nearest to it, where they are infinite. */
 static void set_bounds(const api_model *m, const api_limit_list *limits, api_pose_request *r)
 {
-    for (size_t i = 0; i < m->nq; i++)
+    const size_t nq = (size_t)m->dyn->nq;
+    for (size_t i = 0; i < nq; i++)
         r->lower[i] = -INFINITY, r->upper[i] = INFINITY, r->start[i] = 0;
     for (size_t i = 0; i < limits->n; i++)
         narrow(&limits->limit[i], r);
-    for (size_t i = 0; i < m->nq; i++)
+    for (size_t i = 0; i < nq; i++)
         r->start[i] = isfinite(r->lower[i] + r->upper[i]) ? 0.5 * (r->lower[i] + r->upper[i])
                                                           : fmin(fmax(0, r->lower[i]), r->upper[i]);
     for (size_t i = 0; i < m->dyn->n_bodies; i++) {
@@ -120,9 +121,10 @@ static api_pose_request *take(api_query *q)
 {
     api_pose_request *r = api_take(q->pool, sizeof *r);
     if (!r) return NULL;
-    *r       = (api_pose_request){.start = api_take(q->pool, 3 * q->model->nq * sizeof(double))};
-    r->lower = r->start + q->model->nq;
-    r->upper = r->lower + q->model->nq;
+    const size_t nq = (size_t)q->model->dyn->nq;
+    *r              = (api_pose_request){.start = api_take(q->pool, 3 * nq * sizeof(double))};
+    r->lower        = r->start + nq;
+    r->upper        = r->lower + nq;
     return r->start ? r : NULL;
 }
 

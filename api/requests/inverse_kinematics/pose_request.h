@@ -30,8 +30,11 @@ typedef struct api_pose_request {
     api_limit_list    limits;                  /* limits of positions that the search keeps */
     api_task_request *tasks;                   /* NULL: the goal of one frame */
     bool              sequence;                /* each row of tasks begins at the result of the row before */
-    double           *start;                   /* [nq] start of states without q, and the model's bounds below */
-    double           *lower, *upper;
+    double           *closed; /* lanes of the tree's nq: starts with closed loops; NULL: a model without loops */
+    double
+        *tree_q;   /* lanes of the tree's nq: results of tasks of a model with loops, for at_limits; NULL: not needed */
+    double *start; /* [tree nq] start of states without q, and the model's bounds below */
+    double *lower, *upper;
 } api_pose_request;
 
 /* Reads the options. NULL with a problem. */

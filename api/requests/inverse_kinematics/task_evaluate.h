@@ -3,7 +3,7 @@
 #include "pose_request.h"
 
 /* Scratch numbers of a state. */
-size_t api_task_spare(const api_model *model, size_t n);
+size_t api_task_spare(const api_model *model, const api_pose_request *r);
 
 /* Expected seconds of the search of a state. */
 double api_task_seconds(const api_model *model, const api_pose_request *r);

@@ -150,11 +150,11 @@ api_task_request *api_task_request_read(api_query *q, const api_node *list, cons
     if (!r) return NULL;
     *r = (api_task_request){.list = api_place_key(up, "tasks"), .velocities = velocities};
     if (!api_check_list(q, list, &r->list, "task")) return NULL;
-    if (q->model->nv > API_TASK_MOST_VELOCITIES) {
-        api_fail_at(
-            q->problem, &r->list, API_NOT_SUPPORTED,
-            "the model has %zu velocities, and tasks are for at most %d: lock joints, or give the goal of one frame",
-            q->model->nv, API_TASK_MOST_VELOCITIES);
+    if (q->model->dyn->nv > API_TASK_MOST_VELOCITIES) {
+        api_fail_at(q->problem, &r->list, API_NOT_SUPPORTED,
+                    "the model has %d velocities%s, and tasks are for at most %d: lock joints, or give the goal of "
+                    "one frame",
+                    q->model->dyn->nv, q->model->loops ? " with its passive joints" : "", API_TASK_MOST_VELOCITIES);
         return NULL;
     }
     r->n = api_node_size(list);

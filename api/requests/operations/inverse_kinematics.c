@@ -24,11 +24,22 @@ static bool select_rates(const api_query *q, api_selection *selected, const api_
     return true;
 }
 
+/* Checks a request for a model with loops: it has tasks, and a start whose loops can be closed. */
+static bool check_loops(const api_query *q, const api_node *fields)
+{
+    static const api_place q_at = {.key = "q"};
+    if (!api_node_get(fields, "tasks"))
+        return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
+                        "the goal of one frame is for models without loops: make the goal a list of one task, or give "
+                        "a platform to any other operation");
+    return q->field[API_Q] || api_fail_at(q->problem, &q_at, API_NOT_FOR_LOOPS,
+                                          "a search without q is for models without loops: give q, such as the "
+                                          "actuated positions of the reference");
+}
+
 static bool options(api_query *q, api_selection *selected, const api_node *fields, const api_place *up)
 {
-    if (q->model->loops)
-        return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
-                        "inverse-kinematics is for models without loops: give a platform to any other operation");
+    if (q->model->loops && !check_loops(q, fields)) return false;
     const api_pose_request *r = selected->options = api_pose_request_read(q, fields, up);
     if (!r || !select_rates(q, selected, fields, up)) return false;
     selected->all_in_lanes = r->sequence || selected->outputs & API_BIT(AT_LIMITS);
@@ -47,9 +58,17 @@ static size_t own_entries(const api_selection *selected)
  * answer. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    if (!api_pose_request_fill(plan, selected->options)) return false;
-    if (selected->outputs & API_BIT(AT_LIMITS)) selected->result[Q] = api_take_lanes(plan, plan->query->model->nq);
-    return !(selected->outputs & API_BIT(AT_LIMITS)) || selected->result[Q];
+    const bool        at_limits = selected->outputs & API_BIT(AT_LIMITS);
+    const size_t      nq        = (size_t)plan->query->model->dyn->nq;
+    api_pose_request *r         = selected->options;
+    if (!api_pose_request_fill(plan, r)) return false;
+    if (!plan->query->model->loops) {
+        if (at_limits) selected->result[Q] = api_take_lanes(plan, nq);
+        return !at_limits || selected->result[Q];
+    }
+    r->closed = api_take_lanes(plan, nq);
+    r->tree_q = at_limits ? api_take_lanes(plan, nq) : NULL;
+    return r->closed && (!at_limits || r->tree_q);
 }
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
@@ -59,7 +78,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     const api_pose_request *r = selected->options;
-    if (r->tasks) return api_task_spare(model, r->tasks->n);
+    if (r->tasks) return api_task_spare(model, r);
     return dyn_pose_entries(model->nq, model->nv, 1) + 3 * model->nq + 2 * model->nv + 2;
 }
 
@@ -194,7 +213,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 {
     (void)blocks; /* always 1: the operation is one_by_one */
     const api_pose_request *r = selected->options;
-    if (r->tasks) return r->sequence || api_task_evaluate(e, selected, block);
+    if (r->tasks) return api_task_evaluate(e, selected, block);
     const block_lanes b = place(e, selected, block);
     double           *lanes[API_POSE_PARTS];
     size_t first = block * e->lanes, left = api_states(e->query) - first, live = left < e->lanes ? left : e->lanes;
@@ -251,17 +270,19 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 
 /* --- joints at their limits --------------------------------------------------------------------------------------- */
 
-#define AT_LIMIT                                                                                                       \
-    1e-12 /* distance of a position that counts as at the limit, relative to the limit or to 1 rad or m                \
-           */
+/* Distance of a position that counts as at the limit, relative to the limit or to 1 rad or m. Passive joints of loops
+ * come to their limits by Newton's steps. */
+#define AT_LIMIT         1e-12
+#define AT_PASSIVE_LIMIT 2e-9
 
 /* Returns the limit at which the position of a joint is; NAN: none. `q` is a lane. */
-static double limit_at(const api_evaluation *e, const dyn_limit *limit, const double *q)
+static double limit_at(const api_evaluation *e, const api_pose_request *r, const dyn_limit *limit, const double *q)
 {
-    const double x = dyn_limit_quantity(limit, q, e->lanes, 0);
+    const double near = r->tree_q ? AT_PASSIVE_LIMIT : AT_LIMIT;
+    const double x    = dyn_limit_quantity(limit, q, e->lanes, 0);
     for (size_t side = 0; side < 2; side++) {
         const double bound = side == 0 ? limit->lower : limit->upper;
-        if (fabs(x - bound) <= AT_LIMIT * fmax(1, fabs(bound))) return bound;
+        if (fabs(x - bound) <= near * fmax(1, fabs(bound))) return bound;
     }
     return NAN;
 }
@@ -271,7 +292,7 @@ static void emit_state(const api_evaluation *e, const api_pose_request *r, const
 {
     api_emit_array(to);
     for (size_t i = 0; i < r->limits.n; i++) {
-        const double bound = q ? limit_at(e, &r->limits.limit[i], q) : 0;
+        const double bound = q ? limit_at(e, r, &r->limits.limit[i], q) : 0;
         if (isnan(bound)) continue;
         api_emit_object(to);
         api_emit_string_member(to, "joint", r->limits.owner[i].name);
@@ -284,15 +305,16 @@ static void emit_state(const api_evaluation *e, const api_pose_request *r, const
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     (void)output; /* only at_limits is written by this function */
-    const api_pose_request *r = selected->options;
-    const api_evaluation    e = api_evaluation_of(plan);
-    const size_t            n = plan->query->empty ? 0 : api_states(plan->query);
+    const api_pose_request *r     = selected->options;
+    const api_evaluation    e     = api_evaluation_of(plan);
+    const size_t            n     = plan->query->empty ? 0 : api_states(plan->query);
+    double *const           lanes = r->tree_q ? r->tree_q : selected->result[Q];
     if (plan->query->batched) api_emit_array(to);
     for (size_t state = 0; state < n; state++)
         if (plan->failed_rows && (to->buffer ? api_failed_rows_has(plan->failed_rows, state) : r->limits.n == 0))
             api_emit_null(to); /* before the evaluation: longer than an empty list */
         else
-            emit_state(&e, r, to->buffer ? api_state_lane(&e, selected->result[Q], e.model->nq, state) : NULL, to);
+            emit_state(&e, r, to->buffer ? api_state_lane(&e, lanes, (size_t)e.model->dyn->nq, state) : NULL, to);
     if (plan->query->batched) api_emit_end(to);
 }
 
@@ -301,7 +323,8 @@ const api_operation api_inverse_kinematics = {
     .takes = API_BIT(API_Q) | API_BIT(API_JOINTS) | API_BIT(API_FRAME) | API_BIT(API_POSITION) |
              API_BIT(API_ORIENTATION) | API_BIT(API_DIRECTION) | API_BIT(API_AXIS) | API_BIT(API_VELOCITY) |
              API_BIT(API_ACCELERATION) | API_BIT(API_LIMITS) | API_BIT(API_STARTS) | API_BIT(API_TOLERANCE) |
-             API_BIT(API_DAMPING) | API_BIT(API_TASKS) | API_BIT(API_SEQUENCE) | API_BIT(API_OUTPUTS),
+             API_BIT(API_DAMPING) | API_BIT(API_TASKS) | API_BIT(API_SEQUENCE) | API_BIT(API_GUESS) |
+             API_BIT(API_OUTPUTS),
     .outputs         = {[Q]             = {"q", true, {API_NQ}},
                         [QD]            = {"qd", false, {API_NV}},
                         [QDD]           = {"qdd", false, {API_NV}},

@@ -1,5 +1,6 @@
-/* task_space.c - computes the dynamics seen at a frame (Khatib 1987). Let J be the k x nv Jacobian of the frame along k
- * chosen axes. A force F there (tau = J^T F) accelerates the frame by xdd, with
+/* task_space.c - computes the dynamics seen at frames (Khatib 1987).
+ * Let J be the k x nv Jacobian of the frames along k chosen axes, those of one frame after those of another. Forces F
+ * there (tau = J^T F) accelerate the frames by xdd, with
  *
  *     F = Lambda xdd + mu, Lambda = (J M^-1 J^T)^-1, mu = Jbar^T h - Lambda Jdot qd, Jbar = M^-1 J^T Lambda,
  *
@@ -17,8 +18,8 @@ enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CO
 
 /* The operation's options. */
 typedef struct task_options {
-    dyn_held_frame frame; /* the frame, and which rows (axes) of its Jacobian are used */
-    double         damping;
+    dyn_held_set contact; /* the frames, and which rows (axes) of their Jacobians are used */
+    double       damping;
 } task_options;
 
 #define OF_KINEMATICS    (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT_QD)) /* outputs that need no inertia */
@@ -38,52 +39,107 @@ static bool read_damping(const api_query *q, task_options *o, const api_node *va
                                           API_NUMBER_TEXT(o->damping));
 }
 
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+/* Reads a frame and its axes from the members of `fields`. */
+static bool read_task_frame(const api_query *q, const api_node *fields, const api_place *up, dyn_held_set *contact)
 {
-    const api_node *frame    = api_node_get(given, "frame");
-    api_place       frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
-    api_place       damping_at = api_place_key(up, "damping");
-    int             i          = api_read_frame(q, frame, &frame_at);
+    dyn_held_frame *frame    = &contact->frame[contact->n];
+    const api_place frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
+    const int       i = api_read_frame(q, api_node_get(fields, "frame"), &frame_at);
     if (i < 0) return false;
-    task_options *o = selected->options = api_take(q->pool, sizeof *o);
+    *frame = (dyn_held_frame){.frame = q->model->frames[i].frame};
+    if (!api_read_axes(q, api_node_get(fields, "axes"), &axes_at, frame->axis, &frame->n)) return false;
+    contact->n++;
+    contact->k += frame->n;
+    return true;
+}
+
+/* Reads entry i of "frames". */
+static bool read_task_entry(const api_query *q, const api_node *list, const api_place *where_frames, size_t i,
+                            dyn_held_set *contact)
+{
+    static const char *const keys[]   = {"frame", "axes", NULL};
+    const api_place          entry_at = api_place_index(where_frames, i), frame_at = api_place_key(&entry_at, "frame");
+    api_node                 entry;
+    if (!api_node_item(list, i, &entry)) return false;
+    if (!api_node_is(&entry, API_OBJECT))
+        return api_fail_at(q->problem, &entry_at, API_WRONG_TYPE, "%s given, an object with frame and axes expected",
+                           api_node_kind_text(&entry));
+    if (!api_check_keys(q, &entry, &entry_at, keys, "a frame of task-space")) return false;
+    if (!api_node_get(&entry, "frame"))
+        return api_fail_at(q->problem, &frame_at, API_MISSING_FIELD, "a frame of task-space needs its name");
+    return read_task_frame(q, &entry, &entry_at, contact);
+}
+
+/* Reads "frames", which stands in place of frame and axes. */
+static bool read_task_frames(const api_query *q, const api_node *fields, const api_place *up, dyn_held_set *contact)
+{
+    static const char *const alone[]      = {"frame", "axes"};
+    const api_node          *list         = api_node_get(fields, "frames");
+    const api_place          where_frames = api_place_key(up, "frames");
+    for (size_t i = 0; i < 2; i++) {
+        const api_place where = api_place_key(up, alone[i]);
+        if (api_node_get(fields, alone[i]))
+            return api_fail_at(q->problem, &where, API_BAD_VALUE, "%s is given beside frames: make it an entry there",
+                               alone[i]);
+    }
+    if (!api_check_list(q, list, &where_frames, "frame")) return false;
+    if (api_node_size(list) > DYN_MAX_HELD)
+        return api_fail_at(q->problem, &where_frames, API_WRONG_SHAPE, "%zu frames given, at most %d expected",
+                           api_node_size(list), DYN_MAX_HELD);
+    contact->frame = api_take(q->pool, api_node_size(list) * sizeof *contact->frame);
+    for (size_t i = 0; contact->frame && i < api_node_size(list); i++)
+        if (!read_task_entry(q, list, &where_frames, i, contact)) return false;
+    return contact->frame != NULL;
+}
+
+/* Reads the single frame of the request. */
+static bool read_single_frame(const api_query *q, const api_node *fields, const api_place *up, dyn_held_set *contact)
+{
+    const api_place where_frames = api_place_key(up, "frame");
+    if (!api_node_get(fields, "frame"))
+        return api_fail_at(q->problem, &where_frames, API_MISSING_FIELD, "task-space needs frame, or frames");
+    contact->frame = api_take(q->pool, sizeof *contact->frame);
+    return contact->frame && read_task_frame(q, fields, up, contact);
+}
+
+static bool options(api_query *q, api_selection *selected, const api_node *fields, const api_place *up)
+{
+    const api_place damping_at = api_place_key(up, "damping");
+    task_options   *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
-    *o             = (task_options){0};
-    o->frame.frame = q->model->frames[i].frame;
-    if (!api_read_axes(q, api_node_get(given, "axes"), &axes_at, o->frame.axis, &o->frame.n)) return false;
-    api_set_extent(selected, API_SELECTED_AXES, o->frame.n);
-    return read_damping(q, o, api_node_get(given, "damping"), &damping_at);
+    *o = (task_options){0};
+    if (api_node_get(fields, "frames") ? !read_task_frames(q, fields, up, &o->contact)
+                                       : !read_single_frame(q, fields, up, &o->contact))
+        return false;
+    api_set_extent(selected, API_SELECTED_AXES, o->contact.k);
+    return read_damping(q, o, api_node_get(fields, "damping"), &damping_at);
 }
 
 /* --- a block of states in lanes --------------------------------------------------------------------------------- */
 
 typedef struct block_lanes {
-    dyn_held_set       contact; /* the frame with its axes */
+    dyn_held_set       contact; /* the frames with their axes */
     dyn_contact_block  held;    /* J, M and their factors; the task of one state */
     dyn_contact_states states;
-    double            *J, *J_dot;     /* 6 x nv each: Jacobian of the frame and its rate */
+    double            *J, *J_dot;     /* n x 6 x nv: Jacobians of the frames, and their rates */
     double            *h;             /* nv: the bias */
     double            *Lambda, *Jbar; /* k x k: task-space inertia; nv x k: dynamically consistent inverse */
     double            *bound;         /* 1: a bound on the condition number of J M^-1 J^T + damping^2 */
 } block_lanes;
 
-static dyn_held_set contact_of(const task_options *o)
-{
-    return (dyn_held_set){.n = 1, .k = o->frame.n, .frame = (dyn_held_frame *)&o->frame};
-}
-
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    const dyn_held_set contact = contact_of(selected->options);
-    const size_t       nv = model->nv, k = contact.k;
-    return 13 * nv + k * k + nv * k + 1 + dyn_contact_entries(nv, &contact);
+    const dyn_held_set *contact = &((const task_options *)selected->options)->contact;
+    const size_t        nv = model->nv, k = contact->k;
+    return (12 * contact->n + 1) * nv + k * k + nv * k + 1 + dyn_contact_entries(nv, contact);
 }
 
 /* Places the arrays of a block. `b` must not move afterwards, because it keeps a pointer to its own contact. */
 static void place(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
     const task_options *o  = selected->options;
-    const size_t        nv = e->model->nv, W = e->lanes, k = o->frame.n;
-    b->contact          = contact_of(o);
+    const size_t        nv = e->model->nv, W = e->lanes, k = o->contact.k, n = o->contact.n;
+    b->contact          = o->contact;
     b->contact.deadline = e->query->scene.deadline;
     b->states           = (dyn_contact_states){.kernels   = e->kernels,
                                                .scene     = &e->query->scene,
@@ -91,8 +147,8 @@ static void place(const api_evaluation *e, const api_selection *selected, size_t
                                                .q         = api_state_block(e, API_Q, block),
                                                .qd        = api_state_block(e, API_QD, block)};
     b->J                = e->spare;
-    b->J_dot            = b->J + 6 * nv * W;
-    b->h                = b->J_dot + 6 * nv * W;
+    b->J_dot            = b->J + 6 * n * nv * W;
+    b->h                = b->J_dot + 6 * n * nv * W;
     b->Lambda           = b->h + nv * W;
     b->Jbar             = b->Lambda + k * k * W;
     b->bound            = b->Jbar + nv * k * W;
@@ -103,15 +159,25 @@ static void place(const api_evaluation *e, const api_selection *selected, size_t
     b->held.task.damping   = o->damping;
 }
 
+/* Finds the Jacobian of each frame and its rate. */
+static void find_jacobians(const api_evaluation *e, const block_lanes *b)
+{
+    const size_t entries = 6 * e->model->nv * e->lanes;
+    for (size_t i = 0; i < b->contact.n; i++) {
+        const dyn_kinematics io = {.q            = b->states.q,
+                                   .qd           = b->states.qd,
+                                   .frame        = &b->contact.frame[i].frame,
+                                   .jacobian     = b->J + i * entries,
+                                   .jacobian_dot = b->J_dot + i * entries};
+        e->kernels->kinematics(&e->query->scene, e->workspace, &io, 1);
+    }
+}
+
 static bool fill(const api_evaluation *e, const api_selection *selected, block_lanes *b, size_t block)
 {
-    const task_options *o          = selected->options;
-    const dyn_kernels  *kernels    = e->kernels;
-    dyn_kinematics      kinematics = {
-             .q = b->states.q, .qd = b->states.qd, .frame = &o->frame.frame, .jacobian = b->J, .jacobian_dot = b->J_dot};
     dyn_bias bias = {.q = b->states.q, .qd = b->states.qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
-    if (selected->outputs & OF_KINEMATICS) kernels->kinematics(&e->query->scene, e->workspace, &kinematics, 1);
-    if (selected->outputs & API_BIT(BIAS)) kernels->bias(&e->query->scene, e->workspace, &bias, 1);
+    if (selected->outputs & OF_KINEMATICS) find_jacobians(e, b);
+    if (selected->outputs & API_BIT(BIAS)) e->kernels->bias(&e->query->scene, e->workspace, &bias, 1);
     if (!(selected->outputs & ~OF_KINEMATICS)) return true;
     dyn_contact_evaluate(&b->held, &b->states);
     if (!dyn_contact_factor(&b->held, &b->states)) return api_deadline_check(e->query->input->deadline, e->problem);
@@ -130,30 +196,28 @@ static double *result_of(const api_evaluation *e, const api_selection *selected,
     return block ? block + row % e->lanes : NULL;
 }
 
-/* Returns entry a of Jdot qd, the acceleration of the frame at qdd = 0, along the a-th chosen axis. */
-static double drift(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row, size_t a)
+/* Returns an entry of Jdot qd, the acceleration of a frame at qdd = 0 along an axis, from the row of J_dot. */
+static double drift(const api_evaluation *e, const double *J_dot, size_t row)
 {
-    const task_options *o  = selected->options;
-    size_t              nv = e->model->nv, W = e->lanes, lane = row % W;
-    const double       *J_dot = b->J_dot + (size_t)o->frame.axis[a] * nv * W + lane;
-    const double       *qd    = api_state_block(e, API_QD, row / W);
-    double              sum   = 0;
+    const size_t  nv = e->model->nv, W = e->lanes;
+    const double *qd  = api_state_block(e, API_QD, row / W);
+    double        sum = 0;
     for (size_t v = 0; qd && v < nv; v++)
-        sum += J_dot[v * W] * qd[v * W + lane];
+        sum += J_dot[v * W] * qd[v * W + row % W];
     return sum;
 }
 
 static void write_kinematics(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row)
 {
-    const task_options *o  = selected->options;
-    size_t              nv = e->model->nv, W = e->lanes;
-    double *J = result_of(e, selected, JACOBIAN, row), *J_dot_qd = result_of(e, selected, JACOBIAN_DOT_QD, row);
-    for (size_t a = 0; a < o->frame.n; a++) {
-        const double *from = b->J + (size_t)o->frame.axis[a] * nv * W + row % W;
-        for (size_t v = 0; J && v < nv; v++)
-            J[(a * nv + v) * W] = from[v * W];
-        if (J_dot_qd) J_dot_qd[a * W] = drift(e, selected, b, row, a);
-    }
+    const size_t nv = e->model->nv, W = e->lanes;
+    double      *J = result_of(e, selected, JACOBIAN, row), *J_dot_qd = result_of(e, selected, JACOBIAN_DOT_QD, row);
+    for (size_t i = 0, r = 0; i < b->contact.n; i++)
+        for (size_t a = 0; a < b->contact.frame[i].n; a++, r++) {
+            const size_t from = (6 * i + (size_t)b->contact.frame[i].axis[a]) * nv * W + row % W;
+            for (size_t v = 0; J && v < nv; v++)
+                J[(r * nv + v) * W] = b->J[from + v * W];
+            if (J_dot_qd) J_dot_qd[r * W] = drift(e, b->J_dot + from, row);
+        }
 }
 
 /* Writes the bias mu = Jbar^T h - Lambda Jdot qd of one state. */
@@ -260,8 +324,7 @@ const api_operation api_task_space = {
     .needs      = API_BIT(API_Q),
     .takes      = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
-             API_BIT(API_OUTPUTS) | API_BIT(API_FRAME) | API_BIT(API_AXES) | API_BIT(API_DAMPING),
-    .needs_options = API_BIT(API_FRAME),
+             API_BIT(API_OUTPUTS) | API_BIT(API_FRAME) | API_BIT(API_AXES) | API_BIT(API_DAMPING) | API_BIT(API_FRAMES),
     .outputs       = {[INERTIA]          = {"inertia", true, {API_SELECTED_AXES, API_SELECTED_AXES}},
                       [JACOBIAN]         = {"jacobian", false, {API_SELECTED_AXES, API_NV}},
                       [JACOBIAN_DOT_QD]  = {"jacobian_dot_qd", false, {API_SELECTED_AXES}},

@@ -128,26 +128,40 @@ static void count_rows(api_path_limits *limits)
         limits->third += is_third(l);
     }
     limits->smooth = limits->third > 0;
+    limits->rows += limits->frames.n_speeds;
+    limits->second += limits->frames.n_speeds;
+}
+
+/* Writes the numbers of the limits of frames: of speeds, or of accelerations. Returns the place behind them. */
+static size_t *number_frames(const api_path_limits *limits, bool speeds, size_t *owner)
+{
+    for (size_t i = 0; i < limits->frames.n_limits; i++)
+        if (api_frame_limit_is_speed(&limits->frames.limit[i]) == speeds) *owner++ = limits->list.n + i;
+    return owner;
 }
 
 static bool list_rows(api_query *q, api_path_limits *limits)
 {
-    const size_t n = limits->list.n;
-    size_t       k = 0, m = 0;
+    const size_t n = limits->list.n, norms = limits->frames.n_accelerations;
     count_rows(limits);
-    limits->owner        = api_take(q->pool, (limits->rows + 1) * sizeof *limits->owner);
-    limits->smooth_owner = api_take(q->pool, (limits->second + limits->third + 1) * sizeof *limits->smooth_owner);
-    if (!limits->owner || !limits->smooth_owner) return false;
+    size_t *owner        = api_take(q->pool, (limits->rows + norms + 1) * sizeof *owner);
+    size_t *smooth       = api_take(q->pool, (limits->second + limits->third + norms + 1) * sizeof *smooth);
+    limits->owner        = owner;
+    limits->smooth_owner = smooth;
+    if (!owner || !smooth) return false;
     for (size_t i = 0; i < n; i++)
         for (size_t side = 0; side < second_rows(&limits->list.limit[i]); side++)
-            limits->owner[k++] = i;
-    for (int third = 0; third < 2; third++)
+            *owner++ = i;
+    number_frames(limits, false, number_frames(limits, true, owner));
+    for (int third = 0; third < 2; third++) {
         for (size_t i = 0; i < n; i++) {
             const dyn_limit *l    = &limits->list.limit[i];
             const size_t     rows = third ? is_third(l) : smooth_second_rows(l);
             for (size_t row = 0; row < rows; row++)
-                limits->smooth_owner[m++] = i;
+                *smooth++ = i;
         }
+        smooth = number_frames(limits, third == 0, smooth);
+    }
     return true;
 }
 
@@ -177,7 +191,27 @@ bool api_path_limits_read(api_query *q, const api_node *fields, api_path_limits 
     *limits               = (api_path_limits){0};
     return api_limits_read(q, api_node_get(fields, "kinds"), &kinds, &limits->list) &&
            (!value || read_given(q, value, &replacing, limits)) && check_followers(q, &limits->list, &kinds) &&
-           list_rows(q, limits);
+           api_path_frames_read(q, api_node_get(fields, "frame_limits"), &limits->frames) && list_rows(q, limits);
+}
+
+/* --- scale -------------------------------------------------------------------------------------------------------- */
+
+/* Rows are divided by the larger bound of their limit. */
+static double limit_scale(const dyn_limit *l)
+{
+    const double most = fmax(fabs(l->lower), fabs(l->upper));
+    return most > 0 ? 1 / most : 1;
+}
+
+double api_path_limit_scale(const api_path_limits *limits, size_t number, bool smooth)
+{
+    const size_t n = limits->list.n;
+    if (number < n) {
+        const dyn_limit *l = &limits->list.limit[number];
+        return limit_scale(l) * (smooth && l->kind == DYN_LIMIT_VELOCITY ? 2 : 1);
+    }
+    const api_frame_limit *l = &limits->frames.limit[number - n];
+    return (smooth && api_frame_limit_is_speed(l) ? 2 : 1) / l->most;
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
@@ -197,9 +231,9 @@ const dyn_limit *api_path_position_violated(const api_path_limits *limits, const
 /* Writes both sides of lower <= a u + b x + d sqrt(x) + c <= upper, divided by the larger bound. */
 static dyn_timing_row *put_sides(const dyn_limit *l, const dyn_timing_row *k, double c, dyn_timing_row *to)
 {
-    const double most = fmax(fabs(l->lower), fabs(l->upper)), scale = most > 0 ? 1 / most : 1;
-    to[0] = (dyn_timing_row){scale * k->a, scale * k->b, scale * k->d, scale * (l->upper - c)};
-    to[1] = (dyn_timing_row){-scale * k->a, -scale * k->b, -scale * k->d, scale * (c - l->lower)};
+    const double scale = limit_scale(l);
+    to[0]              = (dyn_timing_row){scale * k->a, scale * k->b, scale * k->d, scale * (l->upper - c)};
+    to[1]              = (dyn_timing_row){-scale * k->a, -scale * k->b, -scale * k->d, scale * (c - l->lower)};
     return to + 2;
 }
 
@@ -223,7 +257,7 @@ static dyn_timing_row velocity_row(const dyn_limit *l, double by_s)
 }
 
 void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
-                          dyn_timing_row *rows)
+                          dyn_timing_row *rows, dyn_timing_norm *norms)
 {
     for (size_t i = 0; i < limits->list.n; i++) {
         const dyn_limit *l = &limits->list.limit[i];
@@ -249,6 +283,7 @@ void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p
         case DYN_LIMIT_KINDS: break;
         }
     }
+    api_path_frames_limits(&limits->frames, p->frames, W, lane, rows, norms);
 }
 
 /* --- rows with the third derivative ---------------------------------------------------------------------------------
@@ -305,7 +340,7 @@ static quantity quantity_of(const dyn_limit *l, const api_path_lanes *p, size_t 
 /* Divides a row by the larger bound. */
 static dyn_smooth_row scale_row(const dyn_limit *l, dyn_smooth_row k)
 {
-    const double most = fmax(fabs(l->lower), fabs(l->upper)), f = most > 0 ? 1 / most : 1;
+    const double f = limit_scale(l);
     return (dyn_smooth_row){f * k.a3, f * k.a2, f * k.a1,     f * k.a0,    f * k.b2,
                             f * k.b1, f * k.b0, f * l->lower, f * l->upper};
 }
@@ -330,9 +365,14 @@ static void put_smooth_line(const dyn_limit *l, const quantity *y, double narrow
 }
 
 void api_path_limits_smooth_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
-                                 const dyn_grading *where, dyn_smooth_row *rows)
+                                 const dyn_grading *where, api_smooth_limits to)
 {
+    const size_t    of_frames = limits->second - limits->frames.n_speeds;
+    dyn_smooth_row *rows      = to.row;
+    api_path_frames_smooth_limits(&limits->frames, p->frames, W, lane, where,
+                                  (api_smooth_limits){rows + of_frames, to.norm});
     for (size_t k = 0; k < limits->second + limits->third; k++) {
+        if (k >= of_frames && k < limits->second) continue;
         const dyn_limit *l = &limits->list.limit[limits->smooth_owner[k]];
         const quantity   y = quantity_of(l, p, W, lane);
         if (l->kind == DYN_LIMIT_EFFORT_SPEED) {

@@ -2,20 +2,22 @@
  * (dynamics/path_timing).
  *
  * The limits are those of the model, of the kinds that the request lists. "joint_limits" replaces them, for each kind
- * that it names, by one limit for each coordinate. */
+ * that it names, by one limit for each coordinate. Behind them are the limits of frames (path_frames.h). */
 #pragma once
 #include "api/requests/fields/limit_kinds.h"
 #include "api/requests/lanes/evaluation.h"
 #include "dynamics/path_timing/smooth_timing.h"
+#include "path_frames.h"
 
 typedef struct api_path_limits {
-    api_limit_list list;
-    size_t         rows;                       /* rows of a place without the third derivative of s (timing.h) */
-    size_t        *owner;                      /* [rows] index of the limit of each row */
-    bool           smooth;                     /* true: a limit contains the third derivative of s */
-    size_t         second, third;              /* rows of a place with it (smooth_timing.h), one for each limit */
-    size_t        *smooth_owner;               /* [second + third] index of the limit of each row */
-    double        *replacing[DYN_LIMIT_KINDS]; /* [nv] of joint_limits, in the order of the request; NULL: not given */
+    api_limit_list  list;   /* the limits of joints and motors */
+    api_path_frames frames; /* numbered from list.n on */
+    size_t          rows;   /* rows of a place without the third derivative of s (timing.h), those of frames last */
+    size_t         *owner;  /* [rows + accelerations of frames] number of the limit of each row and norm */
+    bool            smooth; /* true: a limit contains the third derivative of s */
+    size_t          second, third; /* rows of a place with it (smooth_timing.h); of `second`, those of frames last */
+    size_t         *smooth_owner;  /* [second + third + accelerations of frames] number of the limit of each */
+    double         *replacing[DYN_LIMIT_KINDS]; /* [nv] of joint_limits, in the order of the request; NULL: not given */
 } api_path_limits;
 
 /* Path derivatives of a block, nv entries in lanes: of q, and coefficients of the torques. */
@@ -23,10 +25,11 @@ typedef struct api_path_lanes {
     const double *q, *dq, *d2q, *d3q;
     const double *a, *b, *c, *d;
     const double *da, *db, *dc, *dd; /* NULL: not needed */
+    const double *frames;            /* from api_path_frames_evaluate */
 } api_path_lanes;
 
-/* Reads "kinds" and "joint_limits" of the request and lists the limits; the bounds of joint_limits are set by
- * api_path_limits_order. Returns false with a problem. */
+/* Reads "kinds", "joint_limits" and "frame_limits" of the request and lists the limits; the bounds of joint_limits are
+ * set by api_path_limits_order. Returns false with a problem. */
 bool api_path_limits_read(api_query *q, const api_node *fields, api_path_limits *limits);
 
 /* Sets the bounds of joint_limits, once the order of "joints" is read. */
@@ -36,10 +39,27 @@ void api_path_limits_order(const api_query *q, api_path_limits *limits);
 const dyn_limit *api_path_position_violated(const api_path_limits *limits, const api_path_lanes *p, size_t W,
                                             size_t lane);
 
-/* Writes the rows of a lane. */
-void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
-                          dyn_timing_row *rows);
+/* Number of limits of a path. */
+static inline size_t api_path_limits_count(const api_path_limits *limits)
+{
+    return limits->list.n + limits->frames.n_limits;
+}
 
-/* Writes the rows with the third derivative of s of a lane whose place is `at`. */
+/* Returns the kind of a limit, and the name of the joint, motor or frame that has it. */
+const char *api_path_limit_kind(const api_path_limits *limits, size_t number);
+const char *api_path_limit_owner(const api_path_limits *limits, size_t number);
+
+/* Writes the list of the limits. */
+void api_path_limits_emit(const api_path_limits *limits, api_emit *to);
+
+/* Returns the derivative of the bound of a row or norm with respect to its limit, 1 / unit of the limit. `smooth`: of a
+ * smooth timing, whose bounds of speeds are squares. */
+double api_path_limit_scale(const api_path_limits *limits, size_t number, bool smooth);
+
+/* Writes the rows and norms of a lane. */
+void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
+                          dyn_timing_row *rows, dyn_timing_norm *norms);
+
+/* Writes the rows and norms of a smooth timing of a lane whose place is `where`. */
 void api_path_limits_smooth_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
-                                 const dyn_grading *where, dyn_smooth_row *rows);
+                                 const dyn_grading *where, api_smooth_limits to);

@@ -56,11 +56,11 @@ static api_path_rates rates_at(const api_path_search_of *p, size_t place)
 
 /* --- active limits ------------------------------------------------------------------------------------------------ */
 
-/* Finds the row with the least room at a place with u of an interval, if it has less room than *excess. */
+/* Finds the limit with the least room at a place with u of an interval, if it has less room than *excess. */
 static void find_active(const api_path_search_of *p, size_t place, size_t interval, double *excess, double *found)
 {
     const dyn_timing *t = &p->timing;
-    for (size_t k = 0; k < t->rows; k++) {
+    for (size_t k = 0; k < t->rows + t->norms; k++) {
         const double here = dyn_timing_excess(t, place, k, interval);
         if (!(here > *excess)) continue;
         *excess = here;
@@ -72,12 +72,10 @@ static void find_active(const api_path_search_of *p, size_t place, size_t interv
 static void find_smooth_active(const api_path_search_of *p, size_t place, size_t interval, double *excess,
                                double *found)
 {
-    const size_t           rows = p->smooth.second + p->smooth.third;
-    const dyn_smooth_state y    = smooth_state(p, place, interval);
-    for (size_t k = 0; k < rows; k++) {
-        const dyn_smooth_row *row   = &p->smooth.row[place * rows + k];
-        const double          value = dyn_smooth_value(row, &y);
-        const double          here  = fmax(value - row->high, row->low - value);
+    const dyn_smooth      *t = &p->smooth;
+    const dyn_smooth_state y = smooth_state(p, place, interval);
+    for (size_t k = 0; k < dyn_smooth_limits(t); k++) {
+        const double here = dyn_smooth_excess(t, place, k, &y);
         if (!(here > *excess)) continue;
         *excess = here;
         *found  = (double)p->o->limits.smooth_owner[k];

@@ -14,12 +14,23 @@ static bool open_smooth(api_path_search_of *p)
                                       .parts     = (q->samples - 1) / p->o->intervals,
                                       .second    = p->o->limits.second,
                                       .third     = p->o->limits.third,
+                                      .norms     = p->o->limits.frames.n_accelerations,
                                       .deadline  = p->timing.deadline,
                                       .node      = api_take(q->pool, 2 * (p->o->intervals + 1) * sizeof(double))};
     t->work            = api_take(q->pool, dyn_smooth_work(t) * sizeof(double));
-    t->narrowed        = api_take(q->pool, 2 * q->samples * (t->second + t->third) * sizeof(double));
-    t->before          = api_take(q->pool, 2 * (t->second + t->third) * sizeof(double));
+    t->narrowed        = api_take(q->pool, 2 * q->samples * dyn_smooth_limits(t) * sizeof(double));
+    t->before          = api_take(q->pool, 2 * dyn_smooth_limits(t) * sizeof(double));
     return t->node && t->work && t->narrowed && t->before;
+}
+
+static bool open_slopes(api_path_search_of *p)
+{
+    const api_query *q      = p->e->query;
+    const size_t     second = p->timing.rows + p->timing.norms, third = dyn_smooth_limits(&p->smooth);
+    if (!p->o->slopes) return true;
+    p->by_bound = api_take(q->pool, (second > third ? second : third) * sizeof(double));
+    p->scratch  = api_take(q->pool, 3 * (p->timing.intervals + 1) * sizeof(double));
+    return p->by_bound && p->scratch;
 }
 
 static bool open_path_search(api_path_search_of *p)
@@ -33,6 +44,7 @@ static bool open_path_search(api_path_search_of *p)
     *t                 = (dyn_timing){.intervals = intervals,
                                       .parts     = (places - 1) / intervals,
                                       .rows      = p->o->limits.rows,
+                                      .norms     = p->o->limits.frames.n_accelerations,
                                       .s         = p->s,
                                       .deadline  = api_deadline_for_dynamics(q->input->deadline),
                                       .x         = api_take(q->pool, places * sizeof(double)),
@@ -42,19 +54,20 @@ static bool open_path_search(api_path_search_of *p)
     t->line            = api_take(q->pool, dyn_timing_lines(t) * sizeof(double));
     for (size_t n = 0; p->s && n < places; n++)
         p->s[n] = smooth ? dyn_grading_at(n, places - 1, p->o->resting).s : (double)n / (double)(places - 1);
-    return p->s && p->time && t->x && t->u && t->least && t->most && t->line && (!smooth || open_smooth(p));
+    return p->s && p->time && t->x && t->u && t->least && t->most && t->line && (!smooth || open_smooth(p)) &&
+           open_slopes(p);
 }
 
 /* --- failures ----------------------------------------------------------------------------------------------------- */
 
-static const dyn_limit *limit_of_row(const api_path_search_of *p, size_t row)
+static const char *kind_of_row(const api_path_search_of *p, size_t row)
 {
-    return &p->o->limits.list.limit[p->o->limits.owner[row]];
+    return api_path_limit_kind(&p->o->limits, p->o->limits.owner[row]);
 }
 
-static const char *joint_of_row(const api_path_search_of *p, size_t row)
+static const char *owner_of_row(const api_path_search_of *p, size_t row)
 {
-    return p->o->limits.list.owner[p->o->limits.owner[row]].name;
+    return api_path_limit_owner(&p->o->limits, p->o->limits.owner[row]);
 }
 
 /* Returns the first row that is exceeded at rest at a place; the number of rows: there is none. */
@@ -72,7 +85,7 @@ static bool fail_at_rest(const api_path_search_of *p, size_t place, size_t row)
     return api_fail_state(p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
                           "at s = %.6g, an end of the path, the robot cannot stand still within the limit of %s of "
                           "%.64s",
-                          p->s[place], api_limit_names[limit_of_row(p, row)->kind], joint_of_row(p, row));
+                          p->s[place], kind_of_row(p, row), owner_of_row(p, row));
 }
 
 static bool fail_infeasible(const api_path_search_of *p)
@@ -89,12 +102,11 @@ static bool fail_infeasible(const api_path_search_of *p)
             p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
             "at s = %.6g the limit of %s of %.64s does not let the robot keep a speed at which it can go "
             "on from s = %.6g",
-            p->s[place], api_limit_names[limit_of_row(p, row)->kind], joint_of_row(p, row),
-            p->s[t->conflict_place[!one]]);
+            p->s[place], kind_of_row(p, row), owner_of_row(p, row), p->s[t->conflict_place[!one]]);
     return api_fail_state(p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
                           "at s = %.6g no speed and acceleration is within the limits of %s of %.64s and %s of %.64s",
-                          p->s[place], api_limit_names[limit_of_row(p, row)->kind], joint_of_row(p, row),
-                          api_limit_names[limit_of_row(p, other)->kind], joint_of_row(p, other));
+                          p->s[place], kind_of_row(p, row), owner_of_row(p, row), kind_of_row(p, other),
+                          owner_of_row(p, other));
 }
 
 static bool fail_search(const api_path_search_of *p, dyn_timing_status status)
@@ -167,16 +179,15 @@ static bool check_path_positions(const api_path_search_of *p)
 
 static bool fail_refinement(const api_path_search_of *p, dyn_timing_status status)
 {
-    const dyn_smooth     *t    = &p->smooth;
-    const api_limit_list *list = &p->o->limits.list;
-    const size_t          i    = p->o->limits.smooth_owner[t->bad_row];
+    const dyn_smooth *t = &p->smooth;
+    const size_t      i = p->o->limits.smooth_owner[t->bad_limit];
     switch (status) {
     case DYN_TIMING_INFEASIBLE:
         return api_fail_state(
             p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + t->place,
             "at s = %.6g the robot cannot stand still within the limit of %s of %.64s: the search with limits "
             "of jerk or effort_rate needs that",
-            p->s[t->place], api_limit_names[list->limit[i].kind], list->owner[i].name);
+            p->s[t->place], api_path_limit_kind(&p->o->limits, i), api_path_limit_owner(&p->o->limits, i));
     case DYN_TIMING_UNLIMITED:
     case DYN_TIMING_UNDECIDED:
         return api_fail_state(
@@ -193,11 +204,32 @@ static bool refine_path(api_path_search_of *p, size_t row, bool *done)
 {
     p->o->bounds[row]              = p->time[p->e->query->samples - 1];
     p->smooth.row                  = p->o->smooth_rows + p->first * (p->smooth.second + p->smooth.third);
+    p->smooth.norm                 = p->o->smooth_norms + p->first * p->smooth.norms;
     const dyn_timing_status status = dyn_smooth_solve(&p->smooth);
     *done                          = status == DYN_TIMING_DONE;
     if (!*done) return fail_refinement(p, status);
     dyn_smooth_times(&p->smooth, p->time);
     return true;
+}
+
+/* Writes the derivatives of the duration of path number `row` with respect to the limits. */
+static bool write_slopes(api_path_search_of *p, size_t row)
+{
+    const api_path_limits *limits = &p->o->limits;
+    const size_t           n      = api_path_limits_count(limits);
+    const size_t           bounds = limits->smooth ? dyn_smooth_limits(&p->smooth) : p->timing.rows + p->timing.norms;
+    double                *to     = p->o->slopes + row * n;
+    if (limits->smooth)
+        dyn_smooth_slopes(&p->smooth, p->by_bound);
+    else
+        dyn_timing_slopes(&p->timing, p->by_bound, p->scratch);
+    for (size_t i = 0; i < n; i++)
+        to[i] = 0;
+    for (size_t k = 0; k < bounds; k++) {
+        const size_t i = (limits->smooth ? limits->smooth_owner : limits->owner)[k];
+        to[i] += p->by_bound[k] * api_path_limit_scale(limits, i, limits->smooth);
+    }
+    return api_deadline_check(p->e->query->input->deadline, p->e->problem);
 }
 
 /* Finds the timing of path number `row`. The result is that of api_fail_state. */
@@ -207,7 +239,8 @@ static bool search_path(api_path_search_of *p, size_t row)
     const size_t           places = p->e->query->samples;
     bool                   done   = true;
     p->first                      = row * places;
-    p->timing.row                 = p->o->rows + p->first * p->o->limits.rows;
+    p->timing.row                 = p->o->rows + p->first * p->timing.rows;
+    p->timing.norm                = p->o->norms + p->first * p->timing.norms;
     if (!check_path_positions(p) || !check_jumps(p)) return false;
     for (size_t n = 0; n < places; n++)
         if (api_failed_rows_has(failed, p->first + n)) return true;
@@ -218,7 +251,7 @@ static bool search_path(api_path_search_of *p, size_t row)
     if (p->o->limits.smooth && !refine_path(p, row, &done)) return false;
     if (!done) return true;
     p->o->durations[row] = p->time[places - 1];
-    return api_path_write_results(p);
+    return (!p->o->slopes || write_slopes(p, row)) && api_path_write_results(p);
 }
 
 bool api_path_search(const api_evaluation *e, const api_selection *selected)

@@ -18,6 +18,7 @@ typedef struct api_path_search_of {
     dyn_smooth                smooth; /* with limits of the third order */
     double                   *time;   /* [places] s */
     double                   *s;      /* [places] */
+    double                   *by_bound, *scratch; /* for dyn_timing_slopes or dyn_smooth_slopes; NULL: not selected */
 } api_path_search_of;
 
 /* Writes the results of the path, whose timing and times are found. Returns false past the deadline. */

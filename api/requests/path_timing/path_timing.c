@@ -165,6 +165,27 @@ static bool options(api_query *q, api_selection *selected, const api_node *field
            check_outputs(q, selected, fields, up) && api_path.options(q, &o->path, fields, up);
 }
 
+/* Takes memory for the rows and norms of all places, and for results that are not in lanes. */
+static bool take_rows(const api_query *q, const api_selection *selected)
+{
+    api_timing_options    *o      = selected->options;
+    const api_path_limits *limits = &o->limits;
+    const size_t           n = api_states(q), norms = n * limits->frames.n_accelerations;
+    o->rows      = api_take(q->pool, n * limits->rows * sizeof *o->rows);
+    o->norms     = api_take(q->pool, norms * sizeof *o->norms);
+    o->durations = api_take(q->pool, q->rows * sizeof *o->durations);
+    o->bounds    = api_take(q->pool, q->rows * sizeof *o->bounds);
+    if (!o->rows || !o->norms || !o->durations || !o->bounds) return false;
+    if (selected->outputs & API_BIT(SLOPES)) {
+        o->slopes = api_take(q->pool, q->rows * api_path_limits_count(limits) * sizeof *o->slopes);
+        if (!o->slopes) return false;
+    }
+    if (!limits->smooth) return true;
+    o->smooth_rows  = api_take(q->pool, n * (limits->second + limits->third) * sizeof *o->smooth_rows);
+    o->smooth_norms = api_take(q->pool, norms * sizeof *o->smooth_norms);
+    return o->smooth_rows && o->smooth_norms;
+}
+
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     const api_query    *q = plan->query;
@@ -183,45 +204,50 @@ static bool prepare(api_plan *plan, api_selection *selected)
         if (!(o->path.result[k] = api_take_lanes(plan, q->model->nv))) return false;
     selected->result[Q] = plan->state[API_Q];
     if (o->jumps && !(o->path.result[API_PATH_JUMPS] = api_take_lanes(plan, q->model->nv))) return false;
-    o->rows      = api_take(q->pool, api_states(q) * o->limits.rows * sizeof *o->rows);
-    o->durations = api_take(q->pool, q->rows * sizeof *o->durations);
-    o->bounds    = api_take(q->pool, q->rows * sizeof *o->bounds);
-    if (o->limits.smooth)
-        o->smooth_rows =
-            api_take(q->pool, api_states(q) * (o->limits.second + o->limits.third) * sizeof *o->smooth_rows);
-    return o->rows && o->durations && o->bounds && (!o->limits.smooth || o->smooth_rows);
+    return take_rows(q, selected);
 }
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
 
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    return api_path.spare(model, &((const api_timing_options *)selected->options)->path);
+    const api_timing_options *o = selected->options;
+    const size_t frame = api_path_frames_entries(&o->limits.frames), path = api_path.spare(model, &o->path);
+    return frame > path ? frame : path;
+}
+
+static api_path_lanes path_lanes_at(const api_evaluation *e, const api_timing_options *o, size_t block)
+{
+    return (api_path_lanes){.dq     = api_state_block(e, API_QD, block),
+                            .d2q    = api_state_block(e, API_QDD, block),
+                            .d3q    = api_state_block(e, API_QDDD, block),
+                            .a      = api_result_block(e, &o->path, API_PATH_A, block),
+                            .b      = api_result_block(e, &o->path, API_PATH_B, block),
+                            .c      = api_result_block(e, &o->path, API_PATH_C, block),
+                            .d      = api_result_block(e, &o->path, API_PATH_D, block),
+                            .da     = api_result_block(e, &o->path, API_PATH_DA_DS, block),
+                            .db     = api_result_block(e, &o->path, API_PATH_DB_DS, block),
+                            .dc     = api_result_block(e, &o->path, API_PATH_DC_DS, block),
+                            .dd     = api_result_block(e, &o->path, API_PATH_DD_DS, block),
+                            .frames = e->spare};
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
-    const api_timing_options *o = selected->options;
+    const api_timing_options *o      = selected->options;
+    const api_path_limits    *limits = &o->limits;
+    const size_t              n = e->query->samples, norms = limits->frames.n_accelerations;
     if (!api_path.evaluate(e, &o->path, block, blocks)) return false;
-    const api_path_lanes lanes = {.dq  = api_state_block(e, API_QD, block),
-                                  .d2q = api_state_block(e, API_QDD, block),
-                                  .d3q = api_state_block(e, API_QDDD, block),
-                                  .a   = api_result_block(e, &o->path, API_PATH_A, block),
-                                  .b   = api_result_block(e, &o->path, API_PATH_B, block),
-                                  .c   = api_result_block(e, &o->path, API_PATH_C, block),
-                                  .d   = api_result_block(e, &o->path, API_PATH_D, block),
-                                  .da  = api_result_block(e, &o->path, API_PATH_DA_DS, block),
-                                  .db  = api_result_block(e, &o->path, API_PATH_DB_DS, block),
-                                  .dc  = api_result_block(e, &o->path, API_PATH_DC_DS, block),
-                                  .dd  = api_result_block(e, &o->path, API_PATH_DD_DS, block)};
-    const size_t         n     = e->query->samples;
+    api_path_frames_evaluate(e, &limits->frames, block, e->spare);
+    const api_path_lanes lanes = path_lanes_at(e, o, block);
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
         const size_t      state = block * e->lanes + lane;
         const dyn_grading where = dyn_grading_at(state % n, n - 1, o->resting);
-        api_path_limits_rows(&o->limits, &lanes, e->lanes, lane, o->rows + state * o->limits.rows);
+        api_path_limits_rows(limits, &lanes, e->lanes, lane, o->rows + state * limits->rows, o->norms + state * norms);
         if (o->smooth_rows)
-            api_path_limits_smooth_rows(&o->limits, &lanes, e->lanes, lane, &where,
-                                        o->smooth_rows + state * (o->limits.second + o->limits.third));
+            api_path_limits_smooth_rows(limits, &lanes, e->lanes, lane, &where,
+                                        (api_smooth_limits){o->smooth_rows + state * (limits->second + limits->third),
+                                                            o->smooth_norms + state * norms});
     }
     return true;
 }
@@ -240,11 +266,31 @@ static void emit_durations(const api_plan *plan, const double *durations, api_em
     if (q->batched) api_emit_end(to);
 }
 
+static void emit_slopes(const api_plan *plan, const api_timing_options *o, api_emit *to)
+{
+    const api_query *q = plan->query;
+    const size_t     n = api_path_limits_count(&o->limits);
+    if (q->batched) api_emit_array(to);
+    for (size_t row = 0; row < api_answered_rows(q); row++) {
+        if (to->buffer && api_failed_rows_has(plan->failed_rows, row * q->samples)) {
+            api_emit_null(to);
+            continue;
+        }
+        api_emit_array(to);
+        for (size_t i = 0; i < n; i++)
+            api_emit_number(to, to->buffer ? o->slopes[row * n + i] : 0);
+        api_emit_end(to);
+    }
+    if (q->batched) api_emit_end(to);
+}
+
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
     const api_timing_options *o = selected->options;
     if (output == LIMITS)
-        api_limits_emit(&o->limits.list, to);
+        api_path_limits_emit(&o->limits, to);
+    else if (output == SLOPES)
+        emit_slopes(plan, o, to);
     else
         emit_durations(plan, output == DURATION ? o->durations : o->bounds, to);
 }
@@ -255,16 +301,20 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     const api_timing_options *o      = selected->options;
     const double              states = (double)api_states(q);
-    const double              smooth = o->limits.smooth ? 6e-6 * (double)(o->limits.second + o->limits.third) : 0;
-    return states * (smooth + (double)o->limits.rows * (api_path_is_damped(q) ? 400e-9 : 60e-9));
+    const api_path_limits    *limits = &o->limits;
+    const double              norms  = (double)limits->frames.n_accelerations;
+    const double              rows = (double)(limits->second + limits->third), smooth = limits->smooth ? 6e-6 : 0;
+    const double              passes = api_path_is_damped(q) ? 400e-9 : 60e-9;
+    return states * (smooth * (rows + 2 * norms) + passes * ((double)limits->rows + 4 * norms) +
+                     200e-9 * (double)limits->frames.n);
 }
 
 const api_operation api_path_timing = {
     .name  = "path-timing",
     .needs = API_BIT(API_DEGREE) | API_BIT(API_CONTROL_POINTS) | API_BIT(API_SAMPLES),
     .takes = API_BIT(API_KNOTS) | API_BIT(API_INTERVALS) | API_BIT(API_KINDS) | API_BIT(API_JOINT_LIMITS_FIELD) |
-             API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
-             API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
+             API_BIT(API_FRAME_LIMITS_FIELD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
     .outputs         = {[TIMES]        = {"times", true, {0}},
                         [S]            = {"s", true, {0}},
                         [SD]           = {"sd", true, {0}},
@@ -279,7 +329,8 @@ const api_operation api_path_timing = {
                         [SDDD]         = {"sddd", false, {0}},
                         [QDDD]         = {"qddd", false, {API_NV}},
                         [TAU_DOT]      = {"tau_dot", false, {API_NV}},
-                        [SECOND_ORDER] = {"second_order_duration", false, {API_STRUCTURED}}},
+                        [SECOND_ORDER] = {"second_order_duration", false, {API_STRUCTURED}},
+                        [SLOPES]       = {"dduration_dlimits", false, {API_STRUCTURED}}},
     .alone           = true,
     .one_by_one      = true,
     .weight          = 12,

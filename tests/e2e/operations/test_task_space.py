@@ -1,6 +1,7 @@
 """Tests task-space: inertia, Jacobians and their inverses against mass-matrix, kinematics and forward-dynamics."""
 import math
 
+import numpy as np
 import tap
 from arrays import add, dot, flatten, matmul, matvec, transpose
 from harness import ServerCase
@@ -64,6 +65,46 @@ class TaskSpace(ServerCase):
             inertial = matvec(t["inertia"], xdd)
             scale = max(map(abs, flatten(t["inertia"]))) * max(map(abs, xdd)) * t["condition"]**0.5
             self.assertClose(add(inertial, t["bias"]), F, 1e-13, scale)
+
+    def test_several_frames(self):
+        """Rows of single requests one after the other, L = (J M^-1 J^T)^-1 by numpy with the blocks between the frames, J^- = M^-1 J^T L,
+        and mu = J^-T h - L J' qd. One frame in the list has the bits of the frame alone."""
+        for model, nv, frames in (("arm", 4, [("finger", ["z"]), ("gripper", ["x", "ry"])]), ("free", 10, [("tool", self.AXES), ("thigh", ["rx", "x"])]),
+                                  ("delta", 3, [("tool", ["x"]), ("rod1a", ["ry", "z"])]), ("humanoid", 39, [(name, self.AXES) for name in ("left_foot", "right_foot", "left_hand", "right_hand")])):
+            s = {name: one[0] for name, one in states(1, nv, model in ("free", "humanoid")).items()}
+            if model == "delta":
+                s["q"] = [0.4, 0.5, 0.3]
+            listed = [{"frame": name} if axes == self.AXES else {"frame": name, "axes": axes} for name, axes in frames]
+            motion = {"q": s["q"], "qd": s["qd"]}
+            got = self.ask(model, "task-space", {**motion, "frames": listed, "outputs": self.ALL})
+            alone = [self.ask(model, "task-space", {**motion, **one, "outputs": self.ALL}) for one in listed]
+            self.assertEqual(got["jacobian"], sum((one["jacobian"] for one in alone), []))
+            self.assertEqual(got["jacobian_dot_qd"], sum((one["jacobian_dot_qd"] for one in alone), []))
+            self.assertEqual(self.ask(model, "task-space", {**motion, "frames": listed[:1], "outputs": self.ALL}), alone[0])
+            inverse = np.array(self.ask(model, "mass-matrix", {"q": s["q"], "outputs": ["inverse"]})["inverse"])
+            h = np.array(self.ask(model, "bias", motion)["bias"])
+            J = np.array(got["jacobian"])
+            inertia = np.linalg.inv(J @ inverse @ J.T)
+            back = inverse @ J.T @ inertia
+            mu = back.T @ h - inertia @ got["jacobian_dot_qd"]
+            for name, expected in (("inertia", inertia), ("jacobian_inverse", back), ("bias", mu)):
+                self.assertLess(np.abs(got[name] - expected).max(), 1e-14 * got["condition"] * np.abs(expected).max(), (model, name))
+            self.assertGreater(np.abs(inertia[:len(frames[0][1]), len(frames[0][1]):]).max(), 1e-3 * np.abs(inertia).max())
+            many = self.ask(model, "task-space", {"q": [s["q"]] * 5, "qd": [s["qd"]] * 5, "frames": listed})
+            self.assertEqual(many["inertia"], [got["inertia"]] * 5)
+
+    def test_refusals_of_several_frames(self):
+        """Refused by name: fields of one frame beside the list, entries without a frame, and rows that depend on each other."""
+        q = {"q": [0.1, 0.2, 0.3, 0.4]}
+        for fields, code, pointer in (({}, "missing-field", "/frame"), ({"frames": []}, "wrong-shape", "/frames"), ({"frames": ["finger"]}, "wrong-type", "/frames/0"),
+                                      ({"frames": [{"axes": ["x"]}]}, "missing-field", "/frames/0/frame"), ({"frames": [{"frame": "nose"}]}, "unknown-name", "/frames/0/frame"),
+                                      ({"frames": [{"frame": "finger", "axes": ["w"]}]}, "unknown-name", "/frames/0/axes/0"),
+                                      ({"frames": [{"frame": "finger", "axis": "x"}]}, "unknown-field", "/frames/0/axis"),
+                                      ({"frames": [{"frame": "finger"}], "frame": "finger"}, "bad-value", "/frame"), ({"frames": [{"frame": "finger"}], "axes": ["x"]}, "bad-value", "/axes"),
+                                      ({"frames": [{"frame": "finger"}] * 33}, "wrong-shape", "/frames"),
+                                      ({"frames": [{"frame": "finger", "axes": ["x"]}] * 2}, "singular-jacobian", "/q")):
+            problem = self.assertProblem(self.client.post("/v1/models/arm/task-space", {**q, **fields}), 422)
+            self.assertEqual((problem["code"], problem["pointer"]), (code, pointer), fields)
 
     def test_ellipsoid_and_condition(self):
         for model, frame, axes, s in self.cases():

@@ -264,7 +264,8 @@ def trajectory_hessian(case):
 def path_timing(case):
     return {"degree": DEGREE, "samples": SAMPLES, "control_points": case.field(control_points(case)),
             "joint_limits": {"velocity": 2 + abs(float(case.multipliers[0, 0])), "acceleration": 5 + abs(float(case.multipliers[0, -1]))}, "kinds": ["velocity"],
-            "outputs": ["times", "q", "qd", "qdd", "tau"]}
+            "frame_limits": [{"frame": "tool", "speed": 1.5, "angular_speed": 4, "linear_acceleration": 6, "angular_acceleration": 30}],
+            "outputs": ["times", "q", "qd", "qdd", "tau", "duration", "dduration_dlimits"]}
 
 
 def torque_multipliers(case):

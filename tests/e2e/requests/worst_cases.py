@@ -219,6 +219,11 @@ def timed(model, points, samples, degree=3):
     return {"degree": degree, "samples": samples, "control_points": [same(model, 0.1 * i) for i in range(points)]}
 
 
+def framed(model, **limits):
+    """Limits of the last 16 links."""
+    return [{"frame": f"l{link}", **limits} for link in range(MODELS[model][1] - 16, MODELS[model][1])]
+
+
 def motion(model, *names, value=0.1):
     return {name: same(model, value) for name in names}
 
@@ -293,6 +298,8 @@ ROWS = [
         **motion("chain", "qd")),
     ask("regressor", "hundred", 20, "base parameters", outputs=["base_regressor"], **motion("hundred", "qd", "qdd")),
     ask("task-space", "chain", 1000, frame="l500", outputs=["inertia", "bias", "ellipsoid", "condition"], **motion("chain", "qd")),
+    ask("task-space", "chain", 50, "many frames", frames=[{"frame": f"l{i}"} for i in range(20, 500, 16)], damping=0.1,
+        outputs=["inertia", "bias", "ellipsoid", "jacobian"], **motion("chain", "qd")),
     ask("identify", "hundred", 0, texts={name: batch(2000, IDENTIFIED) for name in ("q", "qd", "qdd", "tau")},
         friction=True, rotor=True, consistent=True),
     ask("identify", "puma560", 0, "many rows", texts={name: batch(100000, 6, value) for name, value in (
@@ -302,6 +309,10 @@ ROWS = [
     ask("trajectory", "limited", 0, "margins", outputs=["margins"], **spline("limited", 12, 3000, 5)),
     ask("path-timing", "limited", 0, kinds=["velocity"], joint_limits={"acceleration": 10, "effort": 1e9}, outputs=["duration"], **timed("limited", 12, 2000, 5)),
     ask("path-timing", "limited", 0, "jerks", kinds=["velocity"], joint_limits={"jerk": 100, "effort": 1e9}, outputs=["duration"], **timed("limited", 12, 501, 5)),
+    ask("path-timing", "limited", 0, "limits of frames", kinds=["velocity"], joint_limits={"acceleration": 10, "effort": 1e9}, outputs=["duration", "dduration_dlimits"],
+        frame_limits=framed("limited", speed=9, angular_speed=9, linear_acceleration=9, angular_acceleration=9), **timed("limited", 12, 2000, 5)),
+    ask("path-timing", "limited", 0, "limits of frames and jerks", kinds=["velocity"], joint_limits={"jerk": 100}, outputs=["duration", "dduration_dlimits"],
+        frame_limits=framed("limited", speed=9, angular_speed=9, linear_acceleration=9, angular_acceleration=9), **timed("limited", 12, 501, 5)),
     ask("path-timing", "panda", 0, "jerks of many places", kinds=["velocity"], joint_limits={"jerk": 100}, outputs=["duration"], **timed("panda", 12, 50001, 5)),
     ask("path-timing", "panda", 0, "many places", kinds=["velocity"], joint_limits={"acceleration": 10}, outputs=["duration"], **timed("panda", 12, 99999, 5)),
     ask("trajectory-hessian", "tensor", 0, torque_multipliers=[same("tensor")] * 60, **spline("tensor", 4, 60)),
@@ -327,6 +338,11 @@ ROWS = [
     ask("inverse-kinematics", "panda", 0, "starts", frame="panda_link7", position=[5, 4, 3], starts=1000, refused=(422,)),
     ask("inverse-kinematics", "hundred", 300, "tasks", starts=1000, tasks=[
         {"frame": f"l{10 * i + 9}", "position": [90, 40, 30], "orientation": [0, 0, 0, 1], "priority": i // 3} for i in range(10)]),
+    ask("inverse-kinematics", "humanoid", 0, "priorities", texts={"q": batch(200, 40)}, normalise=True, on_error="row", starts=1000, tasks=[
+        {"frame": frame, "position": [1, 4, 3], "orientation": [0, 0, 0, 1], "priority": i + 1} for i, frame in enumerate(
+            ("right_hand", "left_hand", "right_foot", "left_foot"))] + [{"com": [1, 0, 3], "priority": 9}]),
+    ask("inverse-kinematics", "stewart", 0, "loops", texts={"q": batch(500, 6, "0.97")}, on_error="row", starts=1000, tasks=[
+        {"frame": "centre", "position": [0.1, 0.2, 1.1], "priority": 1}, {"frame": "seat4", "position": [3, 4, 3], "orientation": [0, 0, 0, 1], "priority": 2}]),
     ask("differential-inverse-kinematics", "hundred", 5000, step=0.01, tasks=[
         {"frame": f"l{10 * i + 9}", "velocity": [9, 4, 3, 1, 2, 3], "priority": i // 3} for i in range(10)]),
     ask("margins", "limited", 5000, outputs=["margins"], **motion("limited", "qd", "qdd", "qddd")),

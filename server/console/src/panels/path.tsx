@@ -58,7 +58,7 @@ function Binding({workspace: w, answer}: {workspace: Workspace; answer: PathTimi
     }
     const shares = new Map<number, number>();
     for (const {limit, from, to} of runs) shares.set(limit, (shares.get(limit) ?? 0) + to - from);
-    const nameOf = (k: number) => k < 0 ? 'no limit' : `${limits[k].kind.replaceAll('_', ' ')} of ${limits[k].joint}`;
+    const nameOf = (k: number) => k < 0 ? 'no limit' : `${limits[k].kind.replaceAll('_', ' ')} of ${limits[k].joint ?? limits[k].frame}`;
     const hue = (k: number) => k < 0 ? 'transparent' : hueOf(Math.max(0, w.rows.findIndex(r => r.name === limits[k].joint)));
     const words = [...shares].sort((a, b) => b[1] - a[1]);
     return (

@@ -1161,8 +1161,8 @@ class PathTimingAnswer(Answer):
     tau: Array
     # N: index of the limit that is reached; -1: none.
     active: Array
-    # Never batched; the other outputs have this order.
-    limits: list[MarginLimit]
+    # Never batched: those of joints and motors, then those of frames; `active` and `dduration_dlimits` have this order.
+    limits: list[PathLimit]
     # s, the time of the last place.
     duration: Scalar
     # N: 1/s³.
@@ -1173,6 +1173,8 @@ class PathTimingAnswer(Answer):
     tau_dot: Array
     # s, without limits of jerk and effort_rate.
     second_order_duration: Scalar
+    # limits: s per unit of the limit, 0 or less; of a batch one list for each path, null if it fails.
+    dduration_dlimits: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -25,13 +25,13 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "ContactPointPlane", "ContactEvent", "ExceededLimit", "Plane", "InverseKinematicsTasksItem",
            "InverseKinematicsTasksItemGiven", "JointAtLimit", "DifferentialInverseKinematicsTasksItem",
            "DifferentialInverseKinematicsTasksItemGiven", "ForceTorqueSensor", "MarginsLeastItem", "MarginsLeastGradientsItem",
-           "PathSmoothFrictionItem", "PathTimingJointLimits", "Evaluations", "EvaluationsInverseDynamics",
-           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
-           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
-           "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient", "EvaluationsDirectional",
-           "EvaluationsForwardDirectional", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
-           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
-           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath", "EvaluationsSensors"]
+           "PathSmoothFrictionItem", "PathTimingJointLimits", "FrameLimits", "PathLimit", "Evaluations",
+           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
+           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
+           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
+           "EvaluationsDirectional", "EvaluationsForwardDirectional", "EvaluationsHessian", "EvaluationsForwardHessian",
+           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
+           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath", "EvaluationsSensors"]
 
 
 class Service(TypedDict):
@@ -1136,6 +1136,41 @@ class PathTimingJointLimits(TypedDict, total=False):
     effort_rate: npt.ArrayLike
     # rad/s³ or m/s³.
     jerk: npt.ArrayLike
+
+
+class _FrameLimitsNeeded(TypedDict):
+    # Name of a link or frame that a joint moves.
+    frame: str
+
+
+class FrameLimits(_FrameLimitsNeeded, total=False):
+    """Limits of the magnitudes of a frame's motion against the world, at least one."""
+
+    # m/s, of the frame's origin.
+    speed: float
+    # rad/s.
+    angular_speed: float
+    # m/s², of the frame's origin, without gravity.
+    linear_acceleration: float
+    # rad/s².
+    angular_acceleration: float
+
+
+class _PathLimitNeeded(TypedDict):
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk', 'effort_speed', 'speed', 'angular_speed', 'linear_acceleration', 'angular_acceleration']
+    # rad, rad/s, rad/s², rad/s³, N m, N m/s, or m, m/s, m/s², m/s³, N, N/s. 0 for frames, whose magnitudes are limited.
+    lower: float
+    # In the unit of lower. Of effort_speed the stall effort.
+    upper: float
+
+
+class PathLimit(_PathLimitNeeded, total=False):
+    # The joint or motor that has the limit.
+    joint: str
+    # In place of joint: the frame whose motion is limited.
+    frame: str
+    # Only of effort_speed: N m s/rad or N s/m.
+    slope: float
 
 
 Evaluations = TypedDict("Evaluations", {

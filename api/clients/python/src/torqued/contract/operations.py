@@ -1767,26 +1767,29 @@ class Operations:
             "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def task_space(
-            self, q: Optional[Coordinates] = None, *, frame: str, qd: Optional[Coordinates] = None,
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
-            platform: Optional[Platform] = None, axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None,
-            damping: Optional[float] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            platform: Optional[Platform] = None, frame: Optional[str] = None,
+            axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None,
+            frames: Optional[Sequence[TaskSpaceFramesItem]] = None, damping: Optional[float] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['inertia', 'jacobian', 'jacobian_dot_qd', 'jacobian_inverse', 'bias',
             'ellipsoid', 'condition']]] = None,
             timeout: Optional[float] = None,
     ) -> TaskSpaceAnswer:
-        """The dynamics seen at a frame.
+        """The dynamics seen at one frame or at several.
 
         Along the k `axes` of `frame` (world axes at its origin; default all six), with J the k × nv Jacobian, a force F at the
         frame (tau = Jᵀ F) accelerates it by ẍ: F = Λ ẍ + bias, with Λ = (J M⁻¹ Jᵀ + damping²)⁻¹, bias = J̄ᵀ h - Λ J̇ q̇, h
         being the output of the operation bias, and J̄ = M⁻¹ Jᵀ Λ the dynamically consistent inverse. Friction that depends on
         the load is in h as at qdd = 0: F = Λ ẍ + bias then leaves out how it changes with ẍ. If the frame cannot move along all
-        of the axes, the answer is a 422: choose fewer axes, or give `damping`. Missing `qd` is zero.
+        of the axes, the answer is a 422: choose fewer axes, or give `damping`. Missing `qd` is zero. In place of `frame` and
+        `axes`, `frames` lists up to 32 frames with their axes. J then has the rows of one frame after those of another, k in
+        all, and Λ the blocks between frames: forces F at all frames together accelerate them by ẍ with the same equations.
 
-        frame: A link or frame of the model.
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
@@ -1817,7 +1820,9 @@ class Operations:
         the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
         pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
         from the actuated coordinates of the reference and the passive ones of the guess.
+        frame: A link or frame of the model.
         axes: Directions of translation and axes of rotation of the task; the answer has their order.
+        frames: Several frames, in place of `frame` and `axes`.
         damping: Bounds Λ near singular states, by damping⁻².
         locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
         joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
@@ -1840,10 +1845,10 @@ class Operations:
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
-        return self._evaluate("task-space", TaskSpaceAnswer, {"frame": frame, "q": q, "qd": qd, "gravity": gravity, "payload":
-            payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
-            "platform": platform, "axes": axes, "damping": damping, "locked": locked, "normalise": normalise, "on_error":
-            on_error, "outputs": outputs}, timeout)
+        return self._evaluate("task-space", TaskSpaceAnswer, {"q": q, "qd": qd, "gravity": gravity, "payload": payload,
+            "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
+            platform, "frame": frame, "axes": axes, "frames": frames, "damping": damping, "locked": locked, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def identify(
             self, q: Coordinates, *, qd: Coordinates, qdd: Coordinates, tau: Coordinates,
@@ -2477,46 +2482,57 @@ class Operations:
     def inverse_kinematics(
             self, q: Optional[Coordinates] = None, *,
             tasks: Optional[Sequence[Union[InverseKinematicsTasksItem, InverseKinematicsTasksItemGiven]]] = None,
-            sequence: Optional[bool] = None, joints: Optional[Sequence[str]] = None, frame: Optional[str] = None,
-            position: Optional[npt.ArrayLike] = None, orientation: Optional[npt.ArrayLike] = None,
-            direction: Optional[npt.ArrayLike] = None, axis: Optional[npt.ArrayLike] = None,
-            velocity: Optional[npt.ArrayLike] = None, acceleration: Optional[npt.ArrayLike] = None,
-            limits: Optional[bool] = None, starts: Optional[int] = None, tolerance: Optional[float] = None,
-            damping: Optional[float] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            sequence: Optional[bool] = None, guess: Optional[Coordinates] = None, joints: Optional[Sequence[str]] = None,
+            frame: Optional[str] = None, position: Optional[npt.ArrayLike] = None,
+            orientation: Optional[npt.ArrayLike] = None, direction: Optional[npt.ArrayLike] = None,
+            axis: Optional[npt.ArrayLike] = None, velocity: Optional[npt.ArrayLike] = None,
+            acceleration: Optional[npt.ArrayLike] = None, limits: Optional[bool] = None, starts: Optional[int] = None,
+            tolerance: Optional[float] = None, damping: Optional[float] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed',
             'at_limits', 'task_errors']]] = None,
             timeout: Optional[float] = None,
     ) -> InverseKinematicsAnswer:
         """Coordinates at which a frame has a given position, direction or pose.
 
-        For models without `loops`; a model with loops takes a `platform` in place of q in every operation. The origin of
-        `frame` goes to `position`. With `orientation` the frame gets the whole pose; with `direction` its `axis` points there
-        and the rotation about it is free. Coordinates that the goal does not determine stay near the start. Damped Newton steps
-        lead from the start `q` to the goal, within the position limits of the joints, of those with `mimic` as well. A search
-        that stops elsewhere begins again, at up to `starts` positions in all: the given one, then positions spread over the
-        limits, which are the same for every request. A batch of `q` beside a single `position` has several guesses for one
-        goal: the search of each row begins at the row's own guess, and with `starts` 1 at no other position. A goal that is not
-        reached within `tolerance` is a 422 (`out-of-reach`) with the distance and the angle that remain, or with `on_error` a
-        row that fails alone; the message names the limits in the way, those beyond which the frame would come nearer.
-        `at_limits` lists the joints that the found position leaves at a limit. Different starts lead to different solutions.
-        The motor of an elastic joint is placed where the spring is unwound, at q - rest, and moves with the joint: coordinates
-        and rates are those of the geometry alone. feed-forward has the motor positions that carry a load. `velocity` and
-        `acceleration` of the frame, in world axes, give `qd` of least norm and `qdd`. Where the frame cannot have them, as in
-        singular positions, the answer is a 422; with `damping` it has the rates that come nearest: the least |J qd - velocity|²
-        + damping² |qd|², with the linear rows in units of the distance along the chain of joints, from one joint axis to the
-        next. In place of `frame` and its goal, of models with up to 128 velocities, `tasks` lists up to 16 goals of frames and
-        of the centre of mass: positions, orientations, and directions of an axis, which aim it. Tasks of `priority` 0, the
-        default, are met within the tolerance, or the row fails. Those of later priorities are met as well as the earlier ones
-        allow: they end at a local minimum of the sum of weight times squared error, in m and rad, among the positions that meet
-        the earlier ones within the limits. `task_errors` has what is left. A search whose later priorities have not settled
-        after 1500 iterations is the 422 out-of-reach, too. With `sequence` each row of a path begins at the result of the row
-        before, the first one at `q`; a row that fails leaves the start to the next one. Rows of a sequence are searched one
-        after the other, on one thread.
+        The origin of `frame` goes to `position`. With `orientation` the frame gets the whole pose; with `direction` its `axis`
+        points there and the rotation about it is free. Coordinates that the goal does not determine stay near the start. Damped
+        Newton steps lead from the start `q` to the goal, within the position limits of the joints, of those with `mimic` as
+        well. A search that stops elsewhere begins again, at up to `starts` positions in all: the given one, then positions
+        spread over the limits, which are the same for every request. A batch of `q` beside a single `position` has several
+        guesses for one goal: the search of each row begins at the row's own guess, and with `starts` 1 at no other position. A
+        goal that is not reached within `tolerance` is a 422 (`out-of-reach`) with the distance and the angle that remain, or
+        with `on_error` a row that fails alone; the message names the limits in the way, those beyond which the frame would come
+        nearer. `at_limits` lists the joints that the found position leaves at a limit. Different starts lead to different
+        solutions. The motor of an elastic joint is placed where the spring is unwound, at q - rest, and moves with the joint:
+        coordinates and rates are those of the geometry alone. feed-forward has the motor positions that carry a load.
+        `velocity` and `acceleration` of the frame, in world axes, give `qd` of least norm and `qdd`. Where the frame cannot
+        have them, as in singular positions, the answer is a 422; with `damping` it has the rates that come nearest: the least
+        |J qd - velocity|² + damping² |qd|², with the linear rows in units of the distance along the chain of joints, from one
+        joint axis to the next. In place of `frame` and its goal, of models with up to 128 velocities, passive joints of loops
+        included, `tasks` lists up to 16 goals of frames and of the centre of mass: positions, orientations, and directions of
+        an axis, which aim it. Tasks of `priority` 0, the default, are met within the tolerance, or the row fails. Those of
+        later priorities are met as well as the earlier ones allow: they end at a local minimum of the sum of weight times
+        squared error, in m and rad, among the positions that keep the minima of the earlier ones within the limits.
+        `task_errors` has what is left. The priorities are sought one after the other, the later ones by Newton steps for models
+        with up to 64 velocities. A search with one that has not settled after 1500 iterations is the 422 out-of-reach, too.
+        With `sequence` each row of a path begins at the result of the row before, the first one at `q`; a row that fails leaves
+        the start to the next one. Rows of a sequence are searched one after the other, on one thread. A model with `loops`
+        takes `tasks`, with q, at which the search begins, and `guess`; the goal of a single frame can also be the `platform` of
+        any other operation. Each step moves the actuated joints and closes the loops, along a path from the position before;
+        limits of passive joints are kept to 1e-9. At the end the loops are closed once more on the way to the q that was found
+        from the `reference`, or with the `guess`, as in every operation: `task_errors` are those of this position, whose loops
+        are closed to 1e-12. Where it is another assembly, the row is the 422 out-of-reach and says so.
 
         tasks: Goals of several frames, in place of `frame` to `acceleration` and `damping`.
         sequence: Each row begins at the result of the row before. Only with `tasks`.
-        q: The start, nq entries: rad or m. Default: the middle of each joint's limits, 0 without limits.
+        q: The start, nq entries: rad or m. Default: the middle of each joint's limits, 0 without limits; models with `loops`
+        need it.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -2553,16 +2569,16 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("inverse-kinematics", InverseKinematicsAnswer, {"tasks": tasks, "sequence": sequence, "q": q,
-            "joints": joints, "frame": frame, "position": position, "orientation": orientation, "direction": direction, "axis":
-            axis, "velocity": velocity, "acceleration": acceleration, "limits": limits, "starts": starts, "tolerance":
-            tolerance, "damping": damping, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
-            timeout)
+            "guess": guess, "joints": joints, "frame": frame, "position": position, "orientation": orientation, "direction":
+            direction, "axis": axis, "velocity": velocity, "acceleration": acceleration, "limits": limits, "starts": starts,
+            "tolerance": tolerance, "damping": damping, "locked": locked, "normalise": normalise, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     def differential_inverse_kinematics(
             self, q: Coordinates, *,
             tasks: Sequence[Union[DifferentialInverseKinematicsTasksItem, DifferentialInverseKinematicsTasksItemGiven]],
-            step: float, qd: Optional[Coordinates] = None, joints: Optional[Sequence[str]] = None,
-            damping: Optional[float] = None,
+            step: float, guess: Optional[Coordinates] = None, qd: Optional[Coordinates] = None,
+            joints: Optional[Sequence[str]] = None, damping: Optional[float] = None,
             kinds: Optional[Sequence[Literal['position', 'velocity', 'acceleration']]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -2570,18 +2586,24 @@ class Operations:
     ) -> DifferentialInverseKinematicsAnswer:
         """Velocities that move several frames as asked, within limits, for one step of time.
 
-        For models without `loops`, with up to 128 velocities. `qd` has the least sum of weight times |J qd - velocity|², over
-        the `tasks` of the first priority; then that of each later priority among the velocities that keep the J qd of the
-        earlier ones; then the least norm: it is unique. It keeps the limits of the joints over the `step` h: those of velocity,
-        those of acceleration from the velocities `qd` of the step before, and those of position, d / h at the distance d. A
-        joint with a limit a of acceleration moves towards a limit of position at most with the v of v h + v² / (2 a) = d, so
-        that it can stop before it. Where the limits contradict each other, that of acceleration goes before that of velocity,
-        and this before that of position. Limits of joints with `mimic` bound their leaders; those of motors of `transmissions`
-        are the 422 not-supported, unless `kinds` leaves them out. The motor of an elastic joint moves with the joint.
+        For models with up to 128 velocities, passive joints of `loops` included. `qd` has the least sum of weight times |J qd -
+        velocity|², over the `tasks` of the first priority; then that of each later priority among the velocities that keep the
+        J qd of the earlier ones; then the least norm: it is unique. It keeps the limits of the joints over the `step` h: those
+        of velocity, those of acceleration from the velocities `qd` of the step before, and those of position, d / h at the
+        distance d. A joint with a limit a of acceleration moves towards a limit of position at most with the v of v h + v² / (2
+        a) = d, so that it can stop before it. Where the limits contradict each other, that of acceleration goes before that of
+        velocity, and this before that of position. Limits of joints with `mimic` bound their leaders; those of motors of
+        `transmissions` are the 422 not-supported, unless `kinds` leaves them out. The motor of an elastic joint moves with the
+        joint. In models with loops the passive joints move as the loops demand, and keep their limits too; the norm counts
+        those that have limits.
 
         q: Positions, nq entries: rad or m.
         tasks: The velocity of a frame or of the centre of mass.
         step: s, for which the velocities last.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
         qd: Velocities of the step before, nv entries: rad/s or m/s, from which limits of acceleration count. Default 0.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
@@ -2610,8 +2632,8 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("differential-inverse-kinematics", DifferentialInverseKinematicsAnswer, {"q": q, "tasks": tasks,
-            "step": step, "qd": qd, "joints": joints, "damping": damping, "kinds": kinds, "locked": locked, "normalise":
-            normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            "step": step, "guess": guess, "qd": qd, "joints": joints, "damping": damping, "kinds": kinds, "locked": locked,
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def configuration(
             self, q: Optional[Coordinates] = None, *, displacement: Optional[Coordinates] = None,
@@ -3036,13 +3058,13 @@ class Operations:
             intervals: Optional[int] = None,
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk',
             'effort_speed']]] = None,
-            joint_limits: Optional[PathTimingJointLimits] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            joint_limits: Optional[PathTimingJointLimits] = None, frame_limits: Optional[Sequence[FrameLimits]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 's', 'sd', 'sdd', 'q', 'qd', 'qdd', 'tau', 'active', 'limits',
-            'duration', 'sddd', 'qddd', 'tau_dot', 'second_order_duration']]] = None,
+            'duration', 'sddd', 'qddd', 'tau_dot', 'second_order_duration', 'dduration_dlimits']]] = None,
             timeout: Optional[float] = None,
     ) -> PathTimingAnswer:
         """The fastest timing of a path within limits.
@@ -3064,14 +3086,24 @@ class Operations:
         effort_speed holds at the faster end of an interval: from rest, where the speed rises steeply, the duration is above the
         fastest one by an amount that falls with the width of the intervals, 0.7 % for one joint and 400 intervals. The limits
         are those of the model, of the kinds that `kinds` lists. `joint_limits` replaces all limits of a kind by one for each
-        coordinate: a number for all, or nv numbers. `limits` lists what was applied, and `active` has for each place the index
-        of the limit that is reached there within 1e-6 of its size, the one with the least room; -1 for none. 422 no-timing
-        names the place and the limits: those that contradict each other, one that keeps the robot from slowing down in time, a
-        path outside the limits of position, or a place at which nothing limits the speed. Efforts of mimic joints, and friction
-        with a `coulomb_velocity`, a `stribeck_velocity` or a `load`, are not taken: 422 not-supported. Sharp Coulomb friction
-        has the sign of dq/ds. A limit of effort_rate and sharp friction that jumps on the way have no timing. The path needs a
-        continuous first derivative, and with limits of jerk or effort_rate a continuous second one. Wrenches are constant along
-        the path. Models with `loops` are the 422 not-for-loops.
+        coordinate: a number for all, or nv numbers. `frame_limits` bounds the motion of frames: the magnitudes of the velocity
+        of a frame's origin, of its acceleration, and of the angular velocity and acceleration. A magnitude does not depend on
+        axes. Limits of frames are exact at all places: that of a speed bounds ṡ, and that of an acceleration is an ellipse in
+        s̈ and ṡ², which is not replaced by a polyhedron. They hold beside limits of jerk and effort_rate, too. `limits` lists
+        what was applied, those of frames last, and `active` has for each place the index of the limit that is reached there
+        within 1e-6 of its size, the one with the least room; -1 for none. `dduration_dlimits` has for each limit the derivative
+        of the duration by the size of the limit, its cost: how much shorter the motion becomes for a unit more of the limit, by
+        all places where it is reached. 0 means that the limit costs nothing. Both sides of a limit move outwards, and of
+        effort_speed the stall effort moves. Without gravity and friction the sum of limit times derivative, times 2 for
+        accelerations and efforts and 3 for jerks and effort rates, is minus the duration. With a limit of jerk or effort_rate
+        the derivatives are the multipliers of the local optimum, from which durations differ by what keeps the limits between
+        places, as said above: they agree with differences of durations to about 1 % of the duration, and better with more
+        places. 422 no-timing names the place and the limits: those that contradict each other, one that keeps the robot from
+        slowing down in time, a path outside the limits of position, or a place at which nothing limits the speed. Efforts of
+        mimic joints, and friction with a `coulomb_velocity`, a `stribeck_velocity` or a `load`, are not taken: 422
+        not-supported. Sharp Coulomb friction has the sign of dq/ds. A limit of effort_rate and sharp friction that jumps on the
+        way have no timing. The path needs a continuous first derivative, and with limits of jerk or effort_rate a continuous
+        second one. Wrenches are constant along the path. Models with `loops` are the 422 not-for-loops.
 
         degree: Of the B-spline; 3 is cubic.
         control_points: m × nv, or B × m × nv, m at least degree + 1: rad or m. At joints with a quaternion: position and
@@ -3082,6 +3114,7 @@ class Operations:
         effort_rate at least 4 parts, 10 if possible.
         kinds: Of limits; default all.
         joint_limits: Limits in place of those of the model, for each kind that is named.
+        frame_limits: Limits of the motion of frames, each frame once.
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
@@ -3115,13 +3148,14 @@ class Operations:
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
         arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
         empty.
-        outputs: With a limit of jerk or effort_rate the others are answered by default, too; without one they do not exist.
+        outputs: With a limit of jerk or effort_rate sddd, qddd, tau_dot and second_order_duration are answered by default, too;
+        without one they do not exist.
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("path-timing", PathTimingAnswer, {"degree": degree, "control_points": control_points, "samples":
-            samples, "knots": knots, "intervals": intervals, "kinds": kinds, "joint_limits": joint_limits, "gravity": gravity,
-            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "locked": locked, "normalise":
-            normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            samples, "knots": knots, "intervals": intervals, "kinds": kinds, "joint_limits": joint_limits, "frame_limits":
+            frame_limits, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def feed_forward(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
