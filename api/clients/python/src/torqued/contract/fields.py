@@ -18,20 +18,21 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready", "ProblemMeaning", "Payload",
            "InertiaGiven", "PayloadInertia", "Wrench", "Platform", "HeldContact", "HeldContactRolling", "UnitWarning", "Full",
            "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Directions", "ForwardDirections", "Phase",
-           "RolloutCost", "Feedback", "RolloutDirections", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter",
-           "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit",
-           "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime",
-           "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ContactPoint",
-           "ContactPointPlane", "ContactEvent", "ExceededLimit", "Plane", "InverseKinematicsTasksItem",
-           "InverseKinematicsTasksItemGiven", "JointAtLimit", "DifferentialInverseKinematicsTasksItem",
-           "DifferentialInverseKinematicsTasksItemGiven", "ForceTorqueSensor", "MarginsLeastItem", "MarginsLeastGradientsItem",
-           "PathSmoothFrictionItem", "PathTimingJointLimits", "FrameLimits", "PathLimit", "Evaluations",
-           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
-           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
-           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
-           "EvaluationsDirectional", "EvaluationsForwardDirectional", "EvaluationsHessian", "EvaluationsForwardHessian",
-           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
-           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath", "EvaluationsSensors"]
+           "RolloutCost", "Feedback", "RolloutDirections", "Grouping", "GroupingWithItem", "TaskSpaceFramesItem",
+           "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
+           "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal",
+           "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven",
+           "Prescribed", "ContactPoint", "ContactPointPlane", "ContactEvent", "ExceededLimit", "Plane",
+           "InverseKinematicsTasksItem", "InverseKinematicsTasksItemGiven", "JointAtLimit",
+           "DifferentialInverseKinematicsTasksItem", "DifferentialInverseKinematicsTasksItemGiven", "ForceTorqueSensor",
+           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "PathTimingJointLimits", "FrameLimits",
+           "PathLimit", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact",
+           "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
+           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient",
+           "EvaluationsForwardGradient", "EvaluationsDirectional", "EvaluationsForwardDirectional", "EvaluationsHessian",
+           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
+           "EvaluationsPath", "EvaluationsSensors"]
 
 
 class Service(TypedDict):
@@ -699,6 +700,16 @@ class GroupingWithItem(TypedDict):
     coefficient: float
 
 
+class _TaskSpaceFramesItemNeeded(TypedDict):
+    # A link or frame of the model.
+    frame: str
+
+
+class TaskSpaceFramesItem(_TaskSpaceFramesItemNeeded, total=False):
+    # Directions of translation and axes of rotation of the task; the answer has their order.
+    axes: Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]
+
+
 class IdentifyPrior(TypedDict, total=False):
     """Standard deviations of the robot's parameters about the model's. Only kinds that are estimated; `bodies` without `unknown`."""
 
@@ -1360,14 +1371,13 @@ class EvaluationsRegressor(TypedDict, total=False):
     outputs: Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor', 'kinetic_regressor', 'potential_regressor', 'momentum_regressor', 'joint_kinetic_regressor', 'joint_momentum_regressor']]
 
 
-class _EvaluationsTaskSpaceNeeded(TypedDict):
+class EvaluationsTaskSpace(TypedDict, total=False):
     # A link or frame of the model.
     frame: str
-
-
-class EvaluationsTaskSpace(_EvaluationsTaskSpaceNeeded, total=False):
     # Directions of translation and axes of rotation of the task; the answer has their order.
     axes: Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]
+    # Several frames, in place of `frame` and `axes`.
+    frames: Sequence[TaskSpaceFramesItem]
     # Bounds Λ near singular states, by damping⁻².
     damping: float
     outputs: Sequence[Literal['inertia', 'jacobian', 'jacobian_dot_qd', 'jacobian_inverse', 'bias', 'ellipsoid', 'condition']]
