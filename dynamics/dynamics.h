@@ -261,28 +261,33 @@ typedef struct dyn_rows {
     X(reference_dynamics) X(regressor) X(closure) X(frame_sensitivity) X(torque_series) X(friction_map) \
     X(hessian) X(forward_hessian) X(step) X(held_sensitivity) \
     X(constraint_rows) X(constraint_factor) X(constraint_solution) X(constraint_inertia) \
-    X(gradient) X(forward_gradient) X(step_gradient) X(directional) X(forward_directional) X(riccati) \
-    X(step_directional) X(step_hessian_product) \
+    X(gradient) X(forward_gradient) X(directional) X(forward_directional) X(riccati) \
     X(centroidal) X(energy_regressor) X(hessian_product) X(forward_hessian_product) X(friction_gradient) \
     X(closure_rows) X(closure_factor) X(closure_change) X(matrix_product)
+/* The kernels that keep the factors of all evaluations of forward dynamics in a step. */
+#define DYN_STEP_KERNELS(X) X(step_gradient) X(step_directional) X(step_hessian_product)
 /* clang-format on */
 
 #define X(name) struct dyn_##name;
 DYN_KERNELS(X)
+DYN_STEP_KERNELS(X)
 #undef X
 
 typedef struct dyn_kernels {
     const char *target; /* name: "scalar", "sse2", "fma" ... (targets of the Makefile) */
     int         lanes;  /* W, number of lanes */
     bool        fused;  /* arithmetic class: a b + c is rounded once (fused) or twice (unfused) */
-    /* Size in bytes of a workspace that is sufficient for every kernel on this model, those of step.h,
+    /* Size in bytes of a workspace that is sufficient for every kernel of DYN_KERNELS on this model, those of step.h,
      * directional.h, energy_regressor.h, frame_sensitivity.h, friction_gradient.h, friction_map.h, gradient.h,
      * hessian.h, hessian_product.h, riccati.h and torque_series.h too, for any number of blocks. The caller allocates
      * the workspace and aligns it to DYN_ALIGN. */
     size_t (*workspace_size)(const dyn_model *model);
+    /* The same for every kernel and those of DYN_STEP_KERNELS, about twice as much. */
+    size_t (*step_workspace_size)(const dyn_model *model);
     /* name(scene, workspace, arrays, blocks): evaluates `blocks` blocks of `lanes` states each. */
 #define X(name) void (*name)(const dyn_scene *, void *ws, const struct dyn_##name *, size_t blocks);
     DYN_KERNELS(X)
+    DYN_STEP_KERNELS(X)
 #undef X
 
     /* These two functions copy states between blocks of lanes, with `entries` numbers per state, and unaligned rows,

@@ -4,16 +4,23 @@
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
 
-static size_t workspace_size(const dyn_model *m)
-{
-    size_t most = 0, bytes;
 #define X(name)                                                                                                        \
     bytes = LANE_NAME(name##_size)(m);                                                                                 \
     if (bytes > most) most = bytes;
+static size_t workspace_size(const dyn_model *m)
+{
+    size_t most = 0, bytes;
     DYN_KERNELS(X)
-#undef X
     return most;
 }
+
+static size_t step_workspace_size(const dyn_model *m)
+{
+    size_t most = workspace_size(m), bytes;
+    DYN_STEP_KERNELS(X)
+    return most;
+}
+#undef X
 
 /* clang-format off */
 extern const dyn_kernels LANE_NAME(kernels);
@@ -26,8 +33,10 @@ const dyn_kernels        LANE_NAME(kernels) = {
     .fused          = true,
 #endif
     .workspace_size = workspace_size,
+    .step_workspace_size = step_workspace_size,
 #define X(name) .name = LANE_NAME(name),
     DYN_KERNELS(X)
+    DYN_STEP_KERNELS(X)
 #undef X
 #ifndef LANE_FOR_TESTS
     .from_rows      = LANE_NAME(from_rows),

@@ -3,11 +3,12 @@
 #include "dynamics/dynamics.h"
 #include "dynamics/math/lane.h"
 
-/* The kernels of DYN_KERNELS. Each has a function name_size that returns the bytes of its workspace. */
+/* The kernels of a table. Each has a function name_size that returns the bytes of its workspace. */
 #define X(name)                                                                                                        \
     size_t LANE_NAME(name##_size)(const dyn_model *);                                                                  \
     void   LANE_NAME(name)(const dyn_scene *, void *, const struct dyn_##name *, size_t);
 DYN_KERNELS(X)
+DYN_STEP_KERNELS(X)
 #undef X
 
 /* Kernels of models with friction that depends on the load. A kernel of DYN_KERNELS calls its counterpart here if

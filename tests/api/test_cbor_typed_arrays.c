@@ -68,7 +68,7 @@ static void typed_arrays_refused(void **state)
     assert_hex_refused("d82882820101d82901", API_WRONG_TYPE, "", -1); /* tag 41 around a number, and around a tag */
     assert_hex_refused("d82882820102d829d85650" ONE TWO, API_WRONG_TYPE, "", -1);
     assert_hex_refused("d8288282010181f6", API_WRONG_TYPE, "/0/0", -1);
-    assert_hex_refused("d828828401010101d85648" ONE, API_WRONG_SHAPE, "", -1);
+    assert_hex_refused("d82882850101010101d85648" ONE, API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d82882820200d85640", API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d8288280d85640", API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d82882811bffffffffffffffffd85640", API_WRONG_SHAPE, "", -1);

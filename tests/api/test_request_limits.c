@@ -82,7 +82,7 @@ static void memory(void **state)
 {
     api_limits limits  = door_limits;
     char      *hundred = batch(100, ""), *bad = batch(100, ",'x':1"), *thousands = batch(10000, "");
-    limits.memory = 100000;
+    limits.memory = 108000;
     reopen(limits);
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(post(ID, hundred)->status, 200);

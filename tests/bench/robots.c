@@ -185,7 +185,7 @@ void states_prepare(states *s, const dyn_model *m, const dyn_kernels *kernels, s
     if (m->body[0].joint.kind == DYN_FLOATING) normalise(s->q, nq, n_states, lanes);
     for (int i = 0; i < 4; i++)
         s->out[i] = aligned(entries * n_states * sizeof(double));
-    s->workspace = aligned(kernels->workspace_size(m));
+    s->workspace = aligned(kernels->step_workspace_size(m));
 }
 
 void states_release(states *s)

@@ -52,12 +52,21 @@ static bool take_spares(api_evaluation *e)
     return true;
 }
 
+/* Takes a workspace for the kernels of models without loops. */
+static void *take_workspace(const api_evaluation *e)
+{
+    const api_query *q            = e->query;
+    bool             step_kernels = false;
+    for (size_t i = 0; i < q->n_selected; i++)
+        step_kernels = step_kernels || q->selected[i].operation->step_kernels;
+    return api_take(q->pool, step_kernels ? e->kernels->step_workspace_size(q->scene.model)
+                                          : e->kernels->workspace_size(q->scene.model));
+}
+
 /* Takes the memory that kernels and operations write while they work. */
 static bool take_room(api_evaluation *e)
 {
-    const api_query *q = e->query;
-    e->workspace =
-        e->model->loops ? api_loop_open_workspace(e) : api_take(q->pool, e->kernels->workspace_size(q->scene.model));
+    e->workspace = e->model->loops ? api_loop_open_workspace(e) : take_workspace(e);
     return e->workspace && take_spares(e);
 }
 

@@ -89,6 +89,7 @@ typedef struct api_operation {
     bool        load_in_trees; /* takes friction that depends on the load in models without loops only */
     bool        row_scenes;    /* true: takes gravity and payloads that differ from row to row (row_scenes.h) */
     bool        regresses;     /* true: calls the regressor kernel, whose results are not outputs */
+    bool        step_kernels;  /* true: calls kernels of DYN_STEP_KERNELS, which need a larger workspace */
     double      weight, square_weight; /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                         * dynamics costs 1 per body */
     /* Estimate the seconds of work that the weights do not cover, per state and per request, from a peek at the body

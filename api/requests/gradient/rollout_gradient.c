@@ -384,6 +384,7 @@ const api_operation api_rollout_gradient = {
     .alone           = true,
     .one_by_one      = true,
     .weight          = 14,
+    .step_kernels    = true,
     .decoded_seconds = decoded_seconds,
     .options         = options,
     .prepare         = prepare,

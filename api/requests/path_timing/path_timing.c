@@ -176,10 +176,10 @@ static bool take_rows(const api_query *q, const api_selection *selected)
     o->durations = api_take(q->pool, q->rows * sizeof *o->durations);
     o->bounds    = api_take(q->pool, q->rows * sizeof *o->bounds);
     if (!o->rows || !o->norms || !o->durations || !o->bounds) return false;
-    if (selected->outputs & API_BIT(SLOPES)) {
-        o->slopes = api_take(q->pool, q->rows * api_path_limits_count(limits) * sizeof *o->slopes);
-        if (!o->slopes) return false;
-    }
+    bool room = true;
+    if (selected->outputs & API_BIT(SLOPES))
+        o->slopes = api_take_zeroed(q->pool, q->rows * api_path_limits_count(limits), &room);
+    if (!room) return false;
     if (!limits->smooth) return true;
     o->smooth_rows  = api_take(q->pool, n * (limits->second + limits->third) * sizeof *o->smooth_rows);
     o->smooth_norms = api_take(q->pool, norms * sizeof *o->smooth_norms);
@@ -276,10 +276,7 @@ static void emit_slopes(const api_plan *plan, const api_timing_options *o, api_e
             api_emit_null(to);
             continue;
         }
-        api_emit_array(to);
-        for (size_t i = 0; i < n; i++)
-            api_emit_number(to, to->buffer ? o->slopes[row * n + i] : 0);
-        api_emit_end(to);
+        api_emit_numbers(to, o->slopes + row * n, 1, &n);
     }
     if (q->batched) api_emit_end(to);
 }

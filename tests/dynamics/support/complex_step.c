@@ -23,7 +23,7 @@ static double _Complex *from_row(const double *rows, size_t row, size_t n)
 
 complex_state complex_state_make(const trial *t, size_t row)
 {
-    size_t        bytes = dyn_kernels_complex.workspace_size(t->model);
+    size_t        bytes = dyn_kernels_complex.step_workspace_size(t->model);
     complex_state s     = {.t         = t,
                            .workspace = aligned_alloc(DYN_ALIGN, (bytes + DYN_ALIGN) / DYN_ALIGN * DYN_ALIGN),
                            .q         = from_row(t->q, row, t->nq),

@@ -83,11 +83,11 @@ static void blocks_to_rows(const dyn_kernels *k, size_t rows, port p, const char
 
 #define RUN(name, k, scene, rows, io, ports) RUN_KERNEL((k)->name, k, scene, rows, io, ports)
 
-/* Runs a kernel on `io`, whose pointers are listed in `ports`. */
-#define RUN_KERNEL(kernel, k, scene, rows, io, ports)                                                                  \
+/* Runs a kernel on `io`, whose pointers are listed in `ports`, in a workspace of so many bytes. */
+#define RUN_IN(bytes, kernel, k, scene, rows, io, ports)                                                               \
     do {                                                                                                               \
         double *plain[MAX_PORTS];                                                                                      \
-        size_t  size      = (k)->workspace_size((scene)->model);                                                       \
+        size_t  size      = (bytes);                                                                                   \
         char   *workspace = guarded(size);                                                                             \
         for (size_t i = 0; i < COUNT(ports); i++)                                                                      \
             plain[i] = rows_to_blocks(k, rows, (ports)[i], (char *)&(io));                                             \
@@ -96,6 +96,10 @@ static void blocks_to_rows(const dyn_kernels *k, size_t rows, port p, const char
             blocks_to_rows(k, rows, (ports)[i], (const char *)&(io), plain[i]);                                        \
         free_guarded(workspace, size);                                                                                 \
     } while (0)
+#define RUN_KERNEL(kernel, k, scene, rows, io, ports)                                                                  \
+    RUN_IN((k)->workspace_size((scene)->model), kernel, k, scene, rows, io, ports)
+#define RUN_STEP_KERNEL(kernel, k, scene, rows, io, ports)                                                             \
+    RUN_IN((k)->step_workspace_size((scene)->model), kernel, k, scene, rows, io, ports)
 
 #define SIZES                                                                                                          \
     size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv;                                               \
@@ -526,7 +530,7 @@ void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t row
                             OUT(dyn_step_gradient, unsolved, 1),       GRADIENTS_OF_SCENE(dyn_step_gradient)};
     assert_non_null(work);
     io.work = work;
-    RUN_KERNEL(k->step_gradient, k, scene, rows, io, ports);
+    RUN_STEP_KERNEL(k->step_gradient, k, scene, rows, io, ports);
     free(work);
 }
 
@@ -540,7 +544,7 @@ void rows_step_directional(const dyn_kernels *k, const dyn_scene *scene, size_t 
                             OUT(dyn_step_directional, work, entries),      OUT(dyn_step_directional, singular, 1)};
     assert_non_null(work);
     io.work = work;
-    RUN_KERNEL(k->step_directional, k, scene, rows, io, ports);
+    RUN_STEP_KERNEL(k->step_directional, k, scene, rows, io, ports);
     free(work);
 }
 
@@ -570,6 +574,6 @@ void rows_step_hessian_product(const dyn_kernels *k, const dyn_scene *scene, siz
     assert_true(work && tangent);
     io.gradient.work = work;
     io.work          = tangent;
-    RUN_KERNEL(k->step_hessian_product, k, scene, rows, io, ports);
+    RUN_STEP_KERNEL(k->step_hessian_product, k, scene, rows, io, ports);
     free(work), free(tangent);
 }

@@ -178,7 +178,7 @@ class Memory(ErrorCase):
 
     def test_compressed_answer(self):
         """If there is no memory for compression, the answer is sent uncompressed."""
-        request = {"q": [[0.1] * 4] * 1800, "outputs": ["mass_matrix"]}
+        request = {"q": [[0.1] * 4] * 1700, "outputs": ["mass_matrix"]}
         plain = self.client.post("/v1/models/arm/mass-matrix", request)
         self.assertEqual(plain.status, 200, plain)
         self.assertGreater(len(plain.body), 300_000)

@@ -262,9 +262,12 @@ def trajectory_hessian(case):
 
 @operation("path-timing")
 def path_timing(case):
+    def vary(limit):
+        return limit * (1 + 0.1 * abs(float(case.multipliers[0, 0])))
+
     return {"degree": DEGREE, "samples": SAMPLES, "control_points": case.field(control_points(case)),
             "joint_limits": {"velocity": 2 + abs(float(case.multipliers[0, 0])), "acceleration": 5 + abs(float(case.multipliers[0, -1]))}, "kinds": ["velocity"],
-            "frame_limits": [{"frame": "tool", "speed": 1.5, "angular_speed": 4, "linear_acceleration": 6, "angular_acceleration": 30}],
+            "frame_limits": [{"frame": "tool", "speed": vary(1.5), "angular_speed": vary(4), "linear_acceleration": vary(6), "angular_acceleration": vary(30)}],
             "outputs": ["times", "q", "qd", "qdd", "tau", "duration", "dduration_dlimits"]}
 
 

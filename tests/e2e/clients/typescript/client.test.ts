@@ -160,8 +160,8 @@ type Operations = Request<'evaluate'>['operations'];
 const output: Operations = {bias: {outputs: ['tau']}};
 // @ts-expect-error: there is no such operation
 const operation: Operations = {'inverse-kinematics': {}};
-// @ts-expect-error: task-space needs its frame
-const task: Operations = {'task-space': {}};
+// @ts-expect-error: each of the frames of task-space needs its frame
+const task: Operations = {'task-space': {frames: [{name: 'tool'}]}};
 // @ts-expect-error: the mass is missing
 const payload: Schemas['Payload'] = {link: 'rod'};
 // @ts-expect-error: no such field
