@@ -282,7 +282,7 @@ typedef struct dyn_kernels {
      * hessian.h, hessian_product.h, riccati.h and torque_series.h too, for any number of blocks. The caller allocates
      * the workspace and aligns it to DYN_ALIGN. */
     size_t (*workspace_size)(const dyn_model *model);
-    /* The same for every kernel and those of DYN_STEP_KERNELS, about twice as much. */
+    /* Size in bytes of a workspace for the kernels of DYN_KERNELS and DYN_STEP_KERNELS, about twice as much. */
     size_t (*step_workspace_size)(const dyn_model *model);
     /* name(scene, workspace, arrays, blocks): evaluates `blocks` blocks of `lanes` states each. */
 #define X(name) void (*name)(const dyn_scene *, void *ws, const struct dyn_##name *, size_t blocks);

@@ -70,6 +70,8 @@ static bool read_task_entry(const api_query *q, const api_node *list, const api_
     return read_task_frame(q, &entry, &entry_at, contact);
 }
 
+enum { MOST_FRAMES = 8 /* LAPACK decomposes their matrices at once, without a look at the deadline */ };
+
 /* Reads "frames", which stands in place of frame and axes. */
 static bool read_task_frames(const api_query *q, const api_node *fields, const api_place *up, dyn_held_set *contact)
 {
@@ -83,9 +85,9 @@ static bool read_task_frames(const api_query *q, const api_node *fields, const a
                                alone[i]);
     }
     if (!api_check_list(q, list, &where_frames, "frame")) return false;
-    if (api_node_size(list) > DYN_MAX_HELD)
+    if (api_node_size(list) > MOST_FRAMES)
         return api_fail_at(q->problem, &where_frames, API_WRONG_SHAPE, "%zu frames given, at most %d expected",
-                           api_node_size(list), DYN_MAX_HELD);
+                           api_node_size(list), MOST_FRAMES);
     contact->frame = api_take(q->pool, api_node_size(list) * sizeof *contact->frame);
     for (size_t i = 0; contact->frame && i < api_node_size(list); i++)
         if (!read_task_entry(q, list, &where_frames, i, contact)) return false;

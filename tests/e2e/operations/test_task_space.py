@@ -101,7 +101,7 @@ class TaskSpace(ServerCase):
                                       ({"frames": [{"frame": "finger", "axes": ["w"]}]}, "unknown-name", "/frames/0/axes/0"),
                                       ({"frames": [{"frame": "finger", "axis": "x"}]}, "unknown-field", "/frames/0/axis"),
                                       ({"frames": [{"frame": "finger"}], "frame": "finger"}, "bad-value", "/frame"), ({"frames": [{"frame": "finger"}], "axes": ["x"]}, "bad-value", "/axes"),
-                                      ({"frames": [{"frame": "finger"}] * 33}, "wrong-shape", "/frames"),
+                                      ({"frames": [{"frame": "finger"}] * 9}, "wrong-shape", "/frames"),
                                       ({"frames": [{"frame": "finger", "axes": ["x"]}] * 2}, "singular-jacobian", "/q")):
             problem = self.assertProblem(self.client.post("/v1/models/arm/task-space", {**q, **fields}), 422)
             self.assertEqual((problem["code"], problem["pointer"]), (code, pointer), fields)

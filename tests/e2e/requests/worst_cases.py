@@ -298,7 +298,7 @@ ROWS = [
         **motion("chain", "qd")),
     ask("regressor", "hundred", 20, "base parameters", outputs=["base_regressor"], **motion("hundred", "qd", "qdd")),
     ask("task-space", "chain", 1000, frame="l500", outputs=["inertia", "bias", "ellipsoid", "condition"], **motion("chain", "qd")),
-    ask("task-space", "chain", 50, "many frames", frames=[{"frame": f"l{i}"} for i in range(20, 500, 16)], damping=0.1,
+    ask("task-space", "chain", 50, "many frames", frames=[{"frame": f"l{i}"} for i in range(20, 500, 60)], damping=0.1,
         outputs=["inertia", "bias", "ellipsoid", "jacobian"], **motion("chain", "qd")),
     ask("identify", "hundred", 0, texts={name: batch(2000, IDENTIFIED) for name in ("q", "qd", "qdd", "tau")},
         friction=True, rotor=True, consistent=True),

@@ -1787,7 +1787,7 @@ class Operations:
         being the output of the operation bias, and J̄ = M⁻¹ Jᵀ Λ the dynamically consistent inverse. Friction that depends on
         the load is in h as at qdd = 0: F = Λ ẍ + bias then leaves out how it changes with ẍ. If the frame cannot move along all
         of the axes, the answer is a 422: choose fewer axes, or give `damping`. Missing `qd` is zero. In place of `frame` and
-        `axes`, `frames` lists up to 32 frames with their axes. J then has the rows of one frame after those of another, k in
+        `axes`, `frames` lists up to 8 frames with their axes. J then has the rows of one frame after those of another, k in
         all, and Λ the blocks between frames: forces F at all frames together accelerate them by ẍ with the same equations.
 
         q: Positions, nq entries: rad or m.
