@@ -97,7 +97,8 @@ double dyn_smooth_magnitude(const dyn_smooth_norm *norm, const dyn_smooth_state 
 double dyn_smooth_excess(const dyn_smooth *t, size_t place, size_t k, const dyn_smooth_state *state);
 
 /* Writes the derivatives of the duration with respect to the bound of each limit, summed over all places: 0 or less.
- * Both bounds of a row with two sides move outwards. `by_bound`: [limits]. Call it after dyn_smooth_solve. */
+ * A larger limit moves both bounds of a row outwards, if the row has two. `by_bound`: [limits]. Call it after
+ * dyn_smooth_solve. */
 void dyn_smooth_slopes(dyn_smooth *t, double *by_bound);
 
 /* Writes the time of every place, s. */

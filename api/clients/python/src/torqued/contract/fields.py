@@ -679,7 +679,7 @@ class Feedback(TypedDict):
 
 
 class RolloutDirections(TypedDict, total=False):
-    """The same number of directions in each part; a part that is missing is zero."""
+    """Directions of the torques, of q and of qd. Each part lists the same number of directions; a part that is missing is zero."""
 
     # directions × N × nv, or rows × these: directions of the torques.
     torques: npt.ArrayLike

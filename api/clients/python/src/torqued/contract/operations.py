@@ -1575,7 +1575,8 @@ class Operations:
         cost
         multipliers_q: N × nv or 1 × nv, or rows × these: multipliers of changes of q after each step, or after the last.
         multipliers_qd: As multipliers_q, of qd.
-        directions: The same number of directions in each part; a part that is missing is zero.
+        directions: Directions of the torques, of q and of qd. Each part lists the same number of directions; a part that is
+        missing is zero.
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
