@@ -162,7 +162,7 @@ def stuck_solver(drill):
     sock.sendall((f"POST /v1/models/chain/simulate HTTP/1.1\r\nHost: localhost\r\nRequest-Timeout: 1\r\nContent-Length: {len(body)}\r\n\r\n" + body).encode())
     time.sleep(0.5)
     for thread in named(drill.server, "torqued-worker"):
-        drill.enter_context(Held(thread))
+        drill.enter_context(Held(thread, busy=True))
     drill.until(r'^torqued_stuck_threads\{thread="worker"\} [1-9]')
 
 

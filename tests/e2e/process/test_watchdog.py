@@ -105,7 +105,7 @@ class Watched(unittest.TestCase):
         while len(busy := [t for t in workers if self.processor_time(t) > before[t] + 0.1]) < 2:
             self.assertLess(time.monotonic(), give_up, "the workers do not work")
         one, other = busy
-        with Held(one), Held(other):
+        with Held(one, busy=True), Held(other, busy=True):
             self.server.await_log('"event":"stuck"')
             self.await_stuck("worker", 2)
             line = next(line for line in self.server.events() if line["event"] == "stuck")

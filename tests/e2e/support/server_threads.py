@@ -2,10 +2,15 @@
 import ctypes
 import glob
 import os
+import platform
 import re
+import time
 import unittest
 
 SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # requests of ptrace(2)
+
+# numbers of epoll_wait, epoll_pwait and futex
+WAITS = {"x86_64": (232, 281, 202), "aarch64": (22, 98)}[platform.machine()]
 
 
 def stats(server, thread):
@@ -31,22 +36,40 @@ def named(server, name):
 
 
 class Held:
-    """Stops one thread of a child process by ptrace, as a context manager."""
+    """Stops one thread of a child process by ptrace, as a context manager. A thread is stopped where it waits for work: one
+    that is stopped while it takes memory or writes a log line keeps a lock from all others, as no evaluation does. With
+    `busy`, it is stopped wherever it is."""
 
-    def __init__(self, thread):
+    def __init__(self, thread, busy=False):
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-        self.thread = thread
+        self.thread, self.busy = thread, busy
 
     def __enter__(self):
-        for request in (SEIZE, INTERRUPT):
-            if self.libc.ptrace(request, self.thread, None, None) != 0:
-                raise unittest.SkipTest("no ptrace here")
-        os.waitpid(self.thread, 0x40000000)  # __WALL of waitpid(2)
+        give_up = time.monotonic() + 10
+        self.stop()
+        while not (self.busy or self.waits()):
+            self.libc.ptrace(DETACH, self.thread, None, None)
+            if time.monotonic() > give_up:
+                raise AssertionError(f"thread {self.thread} does not wait for work")
+            time.sleep(0.01)
+            self.stop()
         return self
 
     def __exit__(self, *_):
         self.libc.ptrace(DETACH, self.thread, None, None)
+
+    def stop(self):
+        for request in (SEIZE, INTERRUPT):
+            if self.libc.ptrace(request, self.thread, None, None) != 0:
+                raise unittest.SkipTest("no ptrace here")
+        os.waitpid(self.thread, 0x40000000)  # __WALL of waitpid(2)
+
+    def waits(self):
+        """Returns True if the stopped thread was in epoll_pwait(2) or futex(2): it then waits for an event, a condition or,
+        for an instant, a lock."""
+        with open(f"/proc/{self.thread}/syscall") as syscall:
+            return int(syscall.read().split()[0]) in WAITS
 
 
 def seconds(server, thread):
