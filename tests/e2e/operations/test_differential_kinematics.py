@@ -100,6 +100,19 @@ class DifferentialKinematics(ServerCase):
         self.assertClose(most(1.9, 0, kinds=["position", "velocity"]), -1.5, 1e-13)
         self.assertClose(most(1.9, 0), -0.06, 1e-13)
 
+    def test_bounds_that_later_levels_keep(self):
+        """`limited` marks velocities at their bounds, also where a later level has changed the last digit."""
+        marked = 0
+        for seed in range(60):
+            choose = np.random.default_rng(seed)
+            q = choose.uniform(-1, 1, 5)
+            tasks = [{"frame": "e", "velocity": choose.uniform(-3, 3, 3).tolist()}, {"frame": "c", "velocity": choose.uniform(-1, 1, 3).tolist(), "priority": 1},
+                     {"com_velocity": choose.uniform(-1, 1, 3).tolist(), "priority": 2}]
+            got = self.velocities(tasks, q=q.tolist(), kinds=["velocity"])
+            self.assertEqual(got["limited"], [int(np.sign(x)) if abs(x) >= 1.5 - 1e-12 else 0 for x in got["qd"]], seed)
+            marked += np.abs(got["limited"]).sum()
+        self.assertGreater(marked, 60)
+
     def test_batches(self):
         choose = np.random.default_rng(1)
         q, twist = choose.uniform(-1, 1, (21, 5)).tolist(), choose.uniform(-2, 2, (21, 6)).tolist()
