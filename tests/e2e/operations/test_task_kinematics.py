@@ -117,6 +117,23 @@ class TaskKinematics(ServerCase):
             self.assertLess(found.fun, (self.residual(q, second) ** 2).sum() + 1e-9)
             self.assertGreater(found.fun, (self.residual(q, second) ** 2).sum() - 1e-7, seed)
 
+    def test_rounding_errors_are_no_directions(self):
+        """A point on the axis of the first joint, and a planar robot in an oblique plane, have Jacobians with rows of rounding
+        errors: the first task, which is met, leaves all freedom to the second one."""
+        turn = {"xyz": [0.1, 0.2, 0.3], "rpy": [0.4, 0.7, -0.3]}
+        for axes in ([0.3, 0.5, 0.8], [0, 1, 0]), ([0, 1, 0], [0, 1, 0]):
+            links = [{"name": name, "parent": parent, "inertial": body(1, (0.1, 0, 0)),
+                      "joint": {"name": "j" + name, "type": "revolute", "axis": axis, "origin": {"xyz": [0.3, 0, 0]} if parent != "base" else turn}}
+                     for name, parent, axis in zip("abc", ("base", "a", "b"), (axes[0], axes[1], [0, 1, 0]))]
+            self.put_model("oblique", {"links": links, "frames": [{"name": "end", "link": "c", "xyz": [0.3, 0, 0]}]})
+            q0, q = [0.3, 0.4, 0.5], [0.5, 0.2, 0.9]
+            for held in ("a", "b"):
+                poses = [self.ask("oblique", "kinematics", {"q": x, "outputs": ["poses"]})["poses"] for x in (q0, q)]
+                first = {"frame": held, "position": poses[0 if held == "a" else 1][held]["position"]}
+                got = self.solve("oblique", [first, {"frame": "end", "position": poses[1]["end"]["position"], "priority": 1}], q=q0, outputs=["q", "task_errors"])
+                self.assertLess(got["task_errors"][0][0], 1e-9, (axes, held))
+                self.assertLess(got["task_errors"][1][0], 1e-7, (axes, held))
+
     def test_aim(self):
         """A camera looks at a point while the wrist stays: the direction is met with the rotation about it free."""
         q = [0.3, -0.5, 0.7, 0.2, 0.4]
