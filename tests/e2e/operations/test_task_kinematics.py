@@ -3,6 +3,7 @@ found again, weights and priorities against SciPy, sequences, seeds, limits and 
 import copy
 import json
 
+import cbor2
 import numpy as np
 import tap
 from harness import ServerCase
@@ -162,6 +163,20 @@ class TaskKinematics(ServerCase):
         self.assertEqual([i for i, one in enumerate(broken["q"]) if one is None], [5])
         self.assertEqual(broken["errors"][0]["pointer"], "/tasks/0/position/5")
         self.assertLess(np.abs(np.array(broken["q"][6]) - broken["q"][4]).max(), 0.1)
+
+    def test_sequence_with_limits_on_used_memory(self):
+        """The rows of a sequence are found last: what is in memory before counts for nothing, as NaN of a request before."""
+        q0 = [0.1, 0.4, 0.6, 0.2, 0.5]
+        start = self.ask("arm", "kinematics", {"q": q0, "outputs": ["poses"]})["poses"]["tip"]["position"]
+        path = (np.array(start) + np.outer(np.linspace(0, 1, 4), [0.01, 0.02, 0])).tolist()
+        request = {"tasks": [{"frame": "tip", "position": path}], "q": q0, "sequence": True, "on_error": "row", "outputs": ["q", "at_limits"]}
+        first = self.ask("arm", "inverse-kinematics", request)
+        self.assertEqual(first["errors"], [])
+        for rows in range(1, 60):
+            nan = cbor2.CBORTag(40, [[rows, 5], cbor2.CBORTag(86, np.full(5 * rows, np.nan).tobytes())])
+            given = {"q": nan, "on_error": "row", "tasks": [{"frame": "tip", "position": start}]}
+            self.client.post("/v1/models/arm/inverse-kinematics", cbor2.dumps(given), Content_Type="application/cbor")
+            self.assertEqual(self.ask("arm", "inverse-kinematics", request), first, rows)
 
     def test_same_as_one_frame(self):
         """One task of a pose is the goal of one frame: the same pose, at a solution near the start."""
