@@ -135,6 +135,26 @@ class TaskKinematics(ServerCase):
                 self.assertLess(got["task_errors"][0][0], 1e-9, (axes, held))
                 self.assertLess(got["task_errors"][1][0], 1e-7, (axes, held))
 
+    def test_a_minimum_near_a_singular_first_task(self):
+        """Where the first task is dear to meet, since its Jacobian is nearly singular, the later one is still at a minimum: a search
+        from the result finds no better one."""
+        place = {"xyz": [0.1, -0.2, 0.15], "rpy": [0.5, -0.7, 0.3]}
+        for seed in range(30):
+            choose = np.random.default_rng(seed)
+            links = [{"name": name, "parent": parent, "inertial": body(choose.uniform(0.3, 3), choose.uniform(-0.15, 0.15, 3).tolist()),
+                      "joint": {"name": "j" + name, "type": "revolute", "axis": choose.normal(size=3).tolist(), "origin": place}}
+                     for name, parent in zip("abcd", ("base", "a", "b", "c"))]
+            self.put_model("bent", {"links": links})
+            q, start = choose.uniform(-1, 1, (2, 4))
+            com = self.ask("bent", "energy", {"q": q.tolist(), "outputs": ["com"]})["com"]
+            tasks = [{"com": com}, {"frame": "d", "position": choose.uniform(-0.6, 0.6, 3).tolist(), "priority": 2}]
+            answer = self.client.post("/v1/models/bent/inverse-kinematics", {"tasks": tasks, "q": start.tolist(), "outputs": ["q", "task_errors"]})
+            if answer.status != 200:
+                continue
+            got = answer.json()
+            again = self.solve("bent", tasks, q=got["q"], outputs=["task_errors"])
+            self.assertGreater(again["task_errors"][1][0], got["task_errors"][1][0] - 1e-7, seed)
+
     def test_aim(self):
         """A camera looks at a point while the wrist stays: the direction is met with the rotation about it free."""
         q = [0.3, -0.5, 0.7, 0.2, 0.4]
