@@ -79,7 +79,7 @@ void dyn_rigid_problem_add_change(const dyn_rigid_problem *p, double *x, size_t 
         x[v * stride] += p->change[v];
 }
 
-/* Returns entry a of A f + b. */
+/* Returns entry a of A f + b, the acceleration, or in an impact the velocity, along row a. */
 static double left_at(const dyn_rigid_problem *p, size_t a)
 {
     const size_t k   = dyn_rigid_rows(p);

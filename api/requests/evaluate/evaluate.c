@@ -263,7 +263,7 @@ static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
 }
 
 enum {
-    LOOK = 8192 /* numbers between two checks of the deadline: the chunk of a large model takes long */
+    LOOK = 8192 /* least numbers between two checks of the deadline; a chunk of a large model has many more */
 };
 
 /* True if a single window holds all states. */

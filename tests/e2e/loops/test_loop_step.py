@@ -48,7 +48,8 @@ class Steps(LoopSteps):
             batch = self.ask("borne", "step", {"q": [list(row) for row in rows], **only(s, "qd", "tau"), **request})
             columns = extrapolated([[*p[:3], *p[7:], *v] for p, v in zip(batch["q_after"], batch["qd_after"])], size)
             after = self.ask("borne", "step", {**s, **request})["q_after"]
-            R = np.array([(np.array(turned(after, e)) - after)[:3] for e in np.eye(8)[:3]]).T  # p += R e_v
+            # the tangent coordinates e_v of the base's translation move the base by R e_v
+            R = np.array([(np.array(turned(after, e)) - after)[:3] for e in np.eye(8)[:3]]).T
             self.near(columns[:3], R @ A[:3, :8], 1e-8, integrator)
             self.near(columns[3:5], A[6:8, :8], 1e-8, integrator)
             self.near(columns[5:], A[8:, :8], 1e-8, integrator)
