@@ -59,7 +59,7 @@ static void move_motion_to_contact(const dyn_held_block *b, const dyn_rolling *r
     dyn_rolling_move(rolling, W, s, b->nv, b->frame_J);
 }
 
-/* Adds the sum over v of |J_av qdd_v| to the scale of row a. J: the row. */
+/* Adds the sum over v of |J_av qdd_v| to the scale of row a; `J` is that row. */
 static void add_sizes(const dyn_held_block *b, const double *J, const double *qdd, double *scale)
 {
     for (size_t v = 0; qdd && v < b->nv; v++)
@@ -113,8 +113,8 @@ static void multiply_lanes(const double *a, const double *c, size_t n, size_t W,
             to[lane] += a[i * W + lane] * c[i * W + lane];
 }
 
-/* Subtracts from row u of E its parts along the rows before it, twice for the rounding errors, and divides it by its
- * length. The row becomes zero, with R_uu = 0, if it depends on them. */
+/* Subtracts from row u of E its parts along the rows before it, twice to remove rounding errors, and divides the row by
+ * its length. If the row depends on those before it, the row and R_uu become zero. */
 static void orthonormalise(const dyn_held_block *b, size_t u)
 {
     const size_t W = b->W, k = b->choice->contact->k, n = b->choice->n_passive;
@@ -142,7 +142,8 @@ static void orthonormalise(const dyn_held_block *b, size_t u)
             row[a * W + lane] *= part[lane];
 }
 
-/* Sets e_u, the part of effort u that the rows before do not determine, and its scale s_u. The rows before are done. */
+/* Sets e_u, the part of effort u that rows before u do not determine, and its scale s_u. The call for each row before u
+ * comes first. */
 static void set_right(const dyn_held_block *b, size_t u, const double *tau)
 {
     const size_t  W = b->W, n = b->choice->n_passive;

@@ -100,8 +100,7 @@ static void record_changes(dyn_robot_ode *ode, double t, const dyn_rigid_mode be
 
 /* --- impacts ------------------------------------------------------------------------------------------------------ */
 
-/* Lists closed contacts and those with a gap of at most `touching`, m. Returns their number, and whether one
- * approaches. */
+/* Lists closed contacts and those with a gap of at most `touching`, m. Returns their number; sets *approaches. */
 static size_t list_touching(dyn_ode_rigid *r, double touching, bool *approaches)
 {
     size_t n    = 0;
@@ -266,8 +265,8 @@ static void decide_modes(dyn_robot_ode *ode, double t)
 }
 
 /* Applies impacts until no point approaches its plane, then corrects the state to the closed contacts and decides their
- * modes. The contacts must be evaluated at r->q. `before` are the modes before the event, `touching` the
- * largest gap of contacts that take part, m. */
+ * modes. The contacts must be evaluated at r->q. `before` are the modes before the event; contacts with a gap of at
+ * most `touching`, m, take part. */
 static void resolve_event(dyn_robot_ode *ode, double t, const dyn_rigid_mode before[DYN_MAX_RIGID], double touching)
 {
     dyn_ode_rigid *r          = ode->rigid;
