@@ -66,6 +66,6 @@ void api_path_frames_evaluate(const api_evaluation *e, const api_path_frames *fr
 void api_path_frames_limits(const api_path_frames *frames, const double *lanes, size_t W, size_t lane,
                             dyn_timing_row *rows, dyn_timing_norm *norms);
 
-/* Like api_path_frames_limits, for a smooth timing at the place `where`. */
+/* Like api_path_frames_limits, for a timing with limits of the third order, at the place `where`. */
 void api_path_frames_smooth_limits(const api_path_frames *frames, const double *lanes, size_t W, size_t lane,
                                    const dyn_grading *where, api_smooth_limits to);
