@@ -246,8 +246,7 @@ dyn_least_norm_status dyn_least_norm_solve(dyn_least_norm *s)
         dyn_active_limit next;
         const double     violation = dyn_least_norm_violation(s, &next), none = dyn_least_norm_tolerance(s);
         if (violation <= none) {
-            dyn_cone_newton_finish(
-                s); /* half spaces alone leave an error of x up to the square root of the tolerance `none` */
+            dyn_cone_newton_finish(s); /* half spaces alone leave an error of x of up to sqrt(none) */
             return DYN_LEAST_NORM_DONE;
         }
         if (violation < NEARBY / SATISFIED * none && violation < 0.1 * tried) {

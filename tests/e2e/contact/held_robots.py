@@ -87,7 +87,7 @@ def tangents(n):
 
 
 def limit_rows(entry):
-    """Returns the rows c, h of the half spaces c w >= h of one contact's wrench w, without those of a cone."""
+    """Returns pairs (c, h) of the half spaces c w >= h that limit the wrench w of one contact. Friction cones without facets are left out."""
     n = np.array(entry.get("normal", [0, 0, 1.0]))
     n = n / np.linalg.norm(n)
     zero, rows = np.zeros(3), []
