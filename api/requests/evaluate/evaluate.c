@@ -63,7 +63,7 @@ static void *take_workspace(const api_evaluation *e)
                                           : e->kernels->workspace_size(q->scene.model));
 }
 
-/* Takes the memory that kernels and operations write while they work. */
+/* Allocates the scratch memory of kernels and operations. */
 static bool take_room(api_evaluation *e)
 {
     e->workspace = e->model->loops ? api_loop_open_workspace(e) : take_workspace(e);

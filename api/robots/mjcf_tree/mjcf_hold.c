@@ -55,7 +55,7 @@ static bool find_free_forces(api_mjcf *m, const api_mjcf_joint *joint, bool *has
     return true;
 }
 
-/* Makes the free joint a ball joint at the point that the <connect> holds. The body moves there as it stands. */
+/* Makes the free joint a ball joint at the point that the <connect> holds. The body moves there without a rotation. */
 static bool pin_body(api_mjcf *m, const api_mjcf_loop *loop, int side, api_mjcf_joint *joint)
 {
     api_mjcf_body *body  = &m->bodies[loop->body[side]];
