@@ -5,7 +5,6 @@
  * rule is for administrators alone. A path that no resource has passes: it is answered 404 and holds no data, and so
  * does a method that the resource does not support. A challenge names the scheme of RFC 6750. */
 #include "middleware.h"
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,22 +78,12 @@ static bool fail_unauthorized(api_call *call, const char *roles, api_problem *pr
                     roles);
 }
 
-bool api_patterns_match(const char *patterns, const char *name)
+/* Copies the patterns of the client's models. */
+static bool keep_models(api_call *call, const api_identity *client, api_problem *problem)
 {
-    for (const char *p = patterns;; p++) {
-        char   one[API_SEGMENT_MAX];
-        size_t length = strcspn(p, ",");
-        snprintf(one, sizeof one, "%.*s", (int)length, p);
-        if (length < sizeof one && fnmatch(one, name, 0) == 0) return true;
-        p += length;
-        if (!*p) return false;
-    }
-}
-
-bool api_may_use_model(const api_call *call, const char *name)
-{
-    const api_identity *client = call->identity;
-    return !client || !client->models || api_patterns_match(client->models, name);
+    if (!client->models) return true;
+    call->models = strdup(client->models);
+    return call->models || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the request's head");
 }
 
 static bool check_model(const api_call *call, const api_route *route, api_problem *problem)
@@ -102,7 +91,7 @@ static bool check_model(const api_call *call, const api_route *route, api_proble
     const char *model = route->capture[0];
     if (strncmp(route->resource->pattern, "/v1/models/", 11) != 0 || api_may_use_model(call, model)) return true;
     return api_fail(problem, API_FORBIDDEN, NULL, "%s may not use the model \"%.64s\", only the models %.200s",
-                    call->identity->name, model, call->identity->models);
+                    call->identity->name, model, call->models);
 }
 
 bool api_check_role(api_call *call, const api_request *request, api_problem *problem)
@@ -112,7 +101,9 @@ bool api_check_role(api_call *call, const api_request *request, api_problem *pro
     char                wanted[64], held[64];
     unsigned            roles;
     bool                handled = call->kind == API_KIND_PLAIN || call->kind == API_KIND_HEAD;
-    if (!client || !handled || !api_route_find(call->api->resources, request->target, &route)) return true;
+    if (!client) return true;
+    if (!keep_models(call, client, problem)) return false;
+    if (!handled || !api_route_find(call->api->resources, request->target, &route)) return true;
     api_roles_of(route.resource, call->method, &roles);
     if (roles == ANY || !route.resource->handler[call->method]) return true;
     list_roles(roles, wanted, sizeof wanted);
