@@ -329,7 +329,7 @@ class Limits(Case):
         self.assertEqual(json.loads(answer)["tau"], sum(parts, []))
 
     def test_lines_of_parts_that_were_halved(self):
-        """A message names the line of the file, whichever part of a part it is in."""
+        """A message names the line in the file, also if `call` has divided the rows into parts and halves of parts."""
         for row in (0, 7, 8, 21, ROWS - 1):
             made = states(7)
             made["q"][row, 2] = 1e9

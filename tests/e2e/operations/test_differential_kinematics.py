@@ -49,7 +49,7 @@ class DifferentialKinematics(ServerCase):
             self.assertClose(got["task_errors"][0], list(errors), 1e-12)
 
     def test_least_norm(self):
-        """Without limits in the way the velocity is the one of least norm, as `velocity` of inverse-kinematics gives it."""
+        """Where no limit is active, the velocity must be the one of least norm, that of the field `velocity` of inverse-kinematics."""
         q = [0.2, -0.4, 0.7, 0.3, 0.5]
         got = self.velocities([{"frame": "e", "velocity": [0.05, -0.02, 0.03]}], q=q, kinds=["position", "velocity"])
         (A, b), = self.rows(q, [{"frame": "e", "velocity": [0.05, -0.02, 0.03]}])
@@ -72,7 +72,7 @@ class DifferentialKinematics(ServerCase):
             self.assertLess(((B @ qd - c) ** 2).sum(), found.fun + 1e-7, seed)
 
     def test_along_steps(self):
-        """Steps of time keep all limits, and a joint that is driven against its limit stops before it."""
+        """Over steps of time all limits hold, and a joint that is driven towards a limit of position stops before the limit."""
         q, qd, step = np.array([0.2, -0.4, 0.7, 0.3, 0.5]), np.zeros(5), 0.01
         top = 0
         for _ in range(400):
@@ -86,7 +86,7 @@ class DifferentialKinematics(ServerCase):
         self.assertGreater(top, 1.49)
 
     def test_bounds(self):
-        """One joint in closed form: the bound of the velocity is the least of three, and the way back in is left open."""
+        """One joint in closed form: its velocity is bounded by the least of three limits. A joint beyond a limit may move back."""
         one = {"links": [copy.deepcopy(ARM["links"][0])]}
         one["links"][0]["joint"]["mimic"] = None
         del one["links"][0]["joint"]["mimic"]

@@ -103,8 +103,8 @@ class Margins(Closed):
                     self.assertEqual(gradients["d" + name], answer[gradient][one["row"]][k], (scene, one))
 
     def test_gradients_on_both_sides(self):
-        """Limits on both sides of zero and on one side, and positions in the whole range and beyond: near a limit, and
-        near the middle, where the nearer limit changes."""
+        """Tries limits on both sides of zero and on one side, with positions in the whole range and beyond: near a limit, and near the
+        middle, where the nearer limit changes."""
         document = self.client.get("/v1/models/ur5/document").json()
         ranges = [(-1, 1.5), (0.5, 2), (-3, -1), (-0.2, 3), (-2, 0.1), (-1, 1)]
         moving = [link["joint"] for link in document["links"] if link["joint"]["type"] != "fixed"]

@@ -10,7 +10,7 @@ from harness import ServerCase
 from samples import body
 from scipy.optimize import least_squares, minimize
 
-# (model, frames with what is asked of them, centre of mass)
+# (model, frames with the kind of their goal, true if the centre of mass is a goal, rows)
 ROBOTS = [("panda", [("panda_link4", "position"), ("panda_flange", "pose")], False, 400),
           ("ur5", [("forearm_link", "direction"), ("tool0", "position")], False, 200),
           ("humanoid", [("right_hand", "position"), ("left_hand", "position"), ("right_foot", "pose")], True, 200),
