@@ -96,6 +96,7 @@ static void set_frame(const dyn_held_block *b, size_t place, const dyn_contact_s
         const double *J = b->frame_J + axis * b->nv * W;
         set_acceleration(b, frame, axis, row);
         add_sizes(b, J, qdd, b->moves_scale + row * W);
+        if (b->J) memcpy(b->J + row * b->nv * W, J, b->nv * W * sizeof *J);
         for (size_t u = 0; u < c->n_passive; u++)
             for (size_t lane = 0; lane < W; lane++)
                 b->E[(u * k + row) * W + lane] = J[c->passive[u] * W + lane] * c->root[row];

@@ -46,6 +46,7 @@ typedef struct dyn_held_block {
                           n_passive: e of E x = e */
     double *remains, *remains_scale; /* n_passive: tau_0U - A l in rows that depend on others; their scales s_u */
     double *x;                       /* k: sqrt(w) l, with l the efforts along the held directions */
+    double *J;                       /* k x nv: rows of the held directions, from dyn_held_solve; NULL: not wanted */
     double *levers;                  /* n x 3, m: contact points of rolling frames from the frames' origins */
     double *frame_J, *velocity, *acceleration; /* 6 x nv, 6, 6, of one frame: scratch */
     double *frame_turn, *frame_rate;           /* 4, 3, of one rolling frame: scratch */

@@ -1,0 +1,104 @@
+/* path_contacts.c - reads the held frames of a path, and lists the limits of their wrenches (path_contacts.h). */
+#include "path_contacts.h"
+#include "api/requests/held/held_fields.h"
+#include <math.h>
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+/* Lists each pair of a frame and a kind of limit once. */
+static bool list_contact_limits(const api_query *q, api_path_contacts *contacts)
+{
+    const dyn_held_choice *choice = &contacts->held->choice;
+    const size_t           n      = choice->n_rows + choice->n_cones;
+    contacts->limit               = api_take(q->pool, (n + 1) * sizeof *contacts->limit);
+    if (!contacts->limit) return false;
+    for (size_t i = 0; i < n; i++) {
+        const api_contact_limit *limit = &contacts->held->limits[i];
+        size_t                   known = 0;
+        while (known < contacts->n_limits &&
+               (contacts->limit[known].frame != limit->frame || contacts->limit[known].kind != limit->kind))
+            known++;
+        if (known == contacts->n_limits) contacts->limit[contacts->n_limits++] = *limit;
+    }
+    return true;
+}
+
+bool api_path_contacts_read(api_query *q, api_selection *selected, size_t output, const api_node *fields,
+                            api_path_contacts **found)
+{
+    api_held_efforts *held = NULL;
+    if (!api_held_efforts_read(q, selected, output, fields, NULL, &held)) return false;
+    selected->shares_time = false;
+    if (!held) return true;
+    if (!api_contact_refuse_rolling(q, held->choice.contact, NULL, "path-timing")) return false;
+    *found = api_take(q->pool, sizeof **found);
+    if (!*found) return false;
+    **found = (api_path_contacts){.held = held};
+    return list_contact_limits(q, *found);
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
+
+/* Numbers the limits of the polytope in the list of all limits. */
+static bool number_limits(const api_query *q, api_path_contacts *contacts, const api_limit_list *list, size_t first)
+{
+    const dyn_held_choice *choice     = &contacts->held->choice;
+    const size_t           n_contacts = choice->n_rows + choice->n_cones;
+    const dyn_limit      **effort     = api_take(q->pool, (list->n + 1) * sizeof *effort);
+    size_t                *number     = api_take(q->pool, (n_contacts + list->n + 1) * sizeof *number);
+    if (!effort || !number) return false;
+    for (size_t i = 0; i < n_contacts; i++) {
+        const api_contact_limit *limit = &contacts->held->limits[i];
+        size_t                   known = 0;
+        while (contacts->limit[known].frame != limit->frame || contacts->limit[known].kind != limit->kind)
+            known++;
+        number[i] = first + known;
+    }
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->limit[i].kind != DYN_LIMIT_EFFORT) continue;
+        number[n_contacts + contacts->limits.n_efforts] = i;
+        effort[contacts->limits.n_efforts++]            = &list->limit[i];
+    }
+    contacts->limits.effort = effort;
+    contacts->number        = number;
+    return true;
+}
+
+static double weight_of(const dyn_scene *scene)
+{
+    const double *g = scene->gravity;
+    return scene->model->mass * fmax(sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), DYN_STANDARD_GRAVITY);
+}
+
+bool api_path_contacts_prepare(const api_plan *plan, api_path_contacts *contacts, const api_limit_list *list,
+                               size_t first)
+{
+    const api_query *q      = plan->query;
+    const size_t     states = api_states(q);
+    if (!api_held_efforts_prepare(q, contacts->held)) return false;
+    contacts->limits = (dyn_polytope_limits){.choice = &contacts->held->choice,
+                                             .nv     = q->model->nv,
+                                             .weight = weight_of(&q->scene),
+                                             .lever  = contacts->held->lever};
+    contacts->W      = plan->lanes;
+    contacts->owner  = api_take(q->pool, states * DYN_POLYGON_EDGES * sizeof *contacts->owner);
+    contacts->scale  = api_take(q->pool, states * sizeof *contacts->scale);
+    return contacts->owner && contacts->scale && number_limits(q, contacts, list, first);
+}
+
+/* --- answer ------------------------------------------------------------------------------------------------------- */
+
+void api_path_contacts_emit(const api_path_contacts *contacts, api_emit *to)
+{
+    for (size_t i = 0; i < contacts->n_limits; i++) {
+        const api_contact_limit *l = &contacts->limit[i];
+        api_emit_object(to);
+        api_emit_string_member(to, "frame", contacts->held->choice.contact->names[l->frame]);
+        api_emit_string_member(to, "kind", api_contact_limit_name(l->kind));
+        if (l->kind == API_NORMAL_LIMIT)
+            api_emit_number_member(to, "lower", l->bound);
+        else if (l->kind != API_SOLE_LIMIT)
+            api_emit_number_member(to, "upper", l->bound);
+        api_emit_end(to);
+    }
+}

@@ -1,0 +1,209 @@
+"""Tests path-timing with held frames: against reachability passes of linear programs in all variables that SciPy solves,
+with torques of inverse-dynamics and Jacobians of kinematics, closed forms of a sliding block, and refusals."""
+import numpy as np
+import tap
+from contacts import AXES, ContactCase
+from held_robots import limits
+from samples import body
+from scipy.interpolate import make_interp_spline
+from scipy.optimize import linprog
+from scipy.spatial.transform import Rotation
+
+XYZ = ["x", "y", "z"]
+FEET = ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"]
+SOLO = [0, 0, 0.24, 0, 0, 0] + [0.05, 0.8, -1.6] * 2 + [0.05, -0.8, 1.6] * 2
+SOLE = [[0.11, 0.05, 0], [0.11, -0.05, 0], [-0.06, -0.05, 0], [-0.06, 0.05, 0]]
+BEND = {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3}  # rad
+DEGREE, KNOTS = 7, 60  # of the splines, whose held frames move by 1e-9 of their scale
+G = 9.81
+SHOE, LOAD = 0.4, 2.6  # kg
+SLIDER = {"base": {"type": "floating", "link": "shoe", "inertial": {"mass": SHOE, "com": [0, 0, 0], "inertia": {
+    "xx": 0.01, "yy": 0.02, "zz": 0.03}}},
+    "links": [{"name": "load", "parent": "shoe", "inertial": body(LOAD, (0, 0, 0.05)),
+               "joint": {"name": "x", "type": "prismatic", "axis": [1, 0, 0], "origin": {"xyz": [0, 0, 0.1]}}}],
+    "frames": [{"name": f"foot{i}", "link": "shoe", "xyz": [2 * (-1) ** i, 0.5 * (-1) ** (i // 2), 0]} for i in range(4)]}
+
+
+def points(names, **more):
+    return [{"frame": name, "axes": XYZ, **more} for name in names]
+
+
+class TimingOfContacts(ContactCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        assert cls.client.put("/v1/models/slider", SLIDER).status == 201
+
+    # --- paths that hold frames -------------------------------------------------------------------------------------------
+
+    def state(self, coordinates):
+        """Returns q of upright states, from positions and no turn of the base in 6 coordinates."""
+        c = np.atleast_2d(coordinates)
+        return np.hstack([c[:, :3], np.zeros((len(c), 3)), np.ones((len(c), 1)), c[:, 6:]])
+
+    def rows(self, model, q, held):
+        """Returns the Jacobians along the held axes, and the positions of the frames, of many states."""
+        J, at = [], []
+        for entry in held:
+            found = self.ask(model, "kinematics", {"q": q.tolist(), "frame": entry["frame"], "frames": [entry["frame"]],
+                                                   "outputs": ["jacobian", "poses"]})
+            J.append(np.array(found["jacobian"])[:, [AXES.index(axis) for axis in entry.get("axes", AXES)]])
+            pose = found["poses"][entry["frame"]]
+            at.append((np.array(pose["position"]), Rotation.from_quat(pose["orientation"]).as_matrix()))
+        return np.concatenate(J, axis=1), at
+
+    def path(self, model, start, base, held):
+        """Returns a spline whose base moves by base(s) and whose held frames rest, and the fields of the request."""
+        s = (1 - np.cos(np.pi * np.arange(KNOTS) / (KNOTS - 1))) / 2  # dense at both ends, where splines are least exact
+        moved = base(s)
+        c = np.tile(np.array(start, dtype=float), (KNOTS, 1))
+        _, home = self.rows(model, self.state(c[:1]), held)
+        c[:, :3] += moved
+        for _ in range(12):
+            J, at = self.rows(model, self.state(c), held)
+            error = []
+            for entry, (p, R), (p0, R0) in zip(held, at, home):
+                turn = 0.5 * sum(np.cross(R[:, :, i], np.broadcast_to(R0[0, :, i], p.shape)) for i in range(3))
+                error.append(np.hstack([p0 - p, turn])[:, [AXES.index(axis) for axis in entry.get("axes", AXES)]])
+            c[:, 6:] += np.einsum("nij,nj->ni", np.linalg.pinv(J[:, :, 6:], rcond=1e-8), np.concatenate(error, axis=1))
+        self.assertLess(np.abs(np.concatenate(error, axis=1)).max(), 1e-12)
+        spline = make_interp_spline(s, c, k=DEGREE)
+        return spline, {"degree": DEGREE, "knots": spline.t.tolist(), "control_points": spline.c.tolist()}
+
+    # --- reference --------------------------------------------------------------------------------------------------------
+
+    def torques(self, model, **state):
+        return np.array(self.ask(model, "inverse-dynamics", {name: x.tolist() for name, x in state.items()} | {"friction": False})["tau"])
+
+    def polytopes(self, model, spline, s, held, effort):
+        """Returns, for each place, the rows of equations and inequalities in (s̈, ṡ², wrenches): tau of the base is zero,
+        torques of joints are within `effort`, wrenches within the limits of the contacts."""
+        q, first, second = self.state(spline(s)), spline(s, nu=1), spline(s, nu=2)
+        still = self.torques(model, q=q)
+        a, b = self.torques(model, q=q, qdd=first) - still, self.torques(model, q=q, qd=first, qdd=second) - still
+        J, _ = self.rows(model, q, held)
+        G, h, _ = limits(held)
+        found = []
+        for n in range(len(s)):
+            motion = np.column_stack([a[n], b[n], -J[n].T])
+            upper = np.vstack([motion[6:], -motion[6:], np.hstack([np.zeros((len(G), 2)), -G])])
+            right = np.concatenate([effort - still[n, 6:], effort + still[n, 6:], -h])
+            found.append((motion[:6], -still[n, :6], upper, right))
+        return found
+
+    def program(self, sides, width, low, high, x, objective):
+        """Solves one program of a pass: s̈ and ṡ² at the start of an interval, with the polytopes of both ends. Returns
+        (s̈, ṡ²), or None."""
+        k = sides[0][0].shape[1] - 2
+        blocks = [[], [], [], []]
+        for end, (E, e, U, r) in enumerate(sides):
+            for M, right, to, bound in ((E, e, blocks[0], blocks[1]), (U, r, blocks[2], blocks[3])):
+                turned = np.zeros((len(M), 2 + 2 * k))
+                turned[:, 0] = M[:, 0] + 2 * width * end * M[:, 1]
+                turned[:, 1] = M[:, 1]
+                turned[:, 2 + k * end:2 + k * (end + 1)] = M[:, 2:]
+                to.append(turned), bound.append(right)
+        behind = np.zeros((2, 2 + 2 * k))
+        behind[:, :2] = [[2 * width, 1], [-2 * width, -1]]
+        cost = np.zeros(2 + 2 * k)
+        cost[:2] = objective
+        found = linprog(cost, np.vstack(blocks[2] + [behind]), np.concatenate(blocks[3] + [[high, -low]]), np.vstack(blocks[0]),
+                        np.concatenate(blocks[1]), bounds=[(None, None), x] + [(None, None)] * (2 * k), method="highs-ds",
+                        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10})
+        return found.x[:2] if found.status == 0 else None
+
+    def optimum(self, model, spline, samples, held, effort):
+        """Returns the duration by reachability (Pham & Pham 2018) with programs in all variables."""
+        s = np.linspace(0, 1, samples)
+        place, width = self.polytopes(model, spline, s, held, effort), 1 / (samples - 1)
+        low, high = np.zeros(samples), np.zeros(samples)
+        for i in reversed(range(samples - 1)):
+            least = self.program(place[i:i + 2], width, low[i + 1], high[i + 1], (0, None), (0, 1))
+            most = self.program(place[i:i + 2], width, low[i + 1], high[i + 1], (0, None), (0, -1))
+            self.assertIsNotNone(least)
+            low[i], high[i] = max(least[1], 0), most[1]
+        x = np.zeros(samples)
+        for i in range(samples - 1):
+            u = self.program(place[i:i + 2], width, low[i + 1], high[i + 1], (x[i] * (1 - 1e-9), x[i]), (-1, 0))
+            x[i + 1] = min(max(x[i] + 2 * width * u[0], low[i + 1]), high[i + 1])
+        rate = np.sqrt(x)
+        return (2 * width / (rate[1:] + rate[:-1])).sum()
+
+    def check_wrenches(self, model, found, held, effort):
+        """At every place inverse-dynamics with these wrenches gives these torques; the wrenches are within all limits, and
+        so are the torques."""
+        q, qd, qdd = (np.array(found[name]) for name in ("q", "qd", "qdd"))
+        J, _ = self.rows(model, q, held)
+        wrenches = np.array([self.chosen(held, w) for w in found["contact_wrenches"]])
+        tau = self.torques(model, q=q, qd=qd, qdd=qdd) - np.einsum("nij,ni->nj", J, wrenches)
+        size = np.abs(wrenches).max()
+        self.assertLess(np.abs(tau - found["tau"]).max(), 1e-9 * size)
+        self.assertEqual(np.abs(np.array(found["tau"])[:, :6]).max(), 0)
+        self.assertLess((np.abs(tau[:, 6:]) / effort).max(), 1 + 1e-9)
+        G, h, cones = limits(held)
+        slack = [wrenches @ G.T - h] + [(wrenches @ n - np.hypot(wrenches @ t1, wrenches @ t2))[:, None] for n, t1, t2 in cones]
+        self.assertGreater(np.hstack(slack).min(), -1e-9 * size)
+
+    def compare(self, model, start, base, held, effort, samples=41):
+        spline, fields = self.path(model, start, base, held)
+        request = {**fields, "samples": samples, "held": held, "kinds": ["effort"], "joint_limits": {"effort": effort}, "friction": False}
+        found = self.ask(model, "path-timing", request)
+        optimum = self.optimum(model, spline, samples, held, effort)
+        self.assertLess(abs(found["duration"] / optimum - 1), 1e-6)
+        self.check_wrenches(model, found, held, effort)
+        kinds = {found["limits"][int(i)]["kind"] for i in found["active"] if i >= 0}
+        return kinds, found
+
+    # --- against linear programs ------------------------------------------------------------------------------------------
+
+    def test_a_quadruped_squats_on_four_feet(self):
+        sway = lambda s: np.column_stack([0.06 * np.sin(np.pi * s), 0.02 * np.sin(2 * np.pi * s), 0.04 * (np.cos(2 * np.pi * s) - 1)])
+        seen = set()
+        for more in ({"friction_coefficient": 0.25}, {"friction_coefficient": 0.9}, {"friction_coefficient": 0.4, "least_normal_force": 2}):
+            with self.subTest(**more):
+                kinds, found = self.compare("solo12", SOLO, sway, points(FEET, facets=6, **more), 2.7)
+                seen |= kinds
+        self.assertEqual(seen, {"friction_coefficient", "least_normal_force", "effort"})
+
+    def test_a_biped_shifts_its_weight_on_two_soles(self):
+        sway = lambda s: np.column_stack([0.03 * np.sin(2 * np.pi * s), 0.04 * np.sin(np.pi * s), 0.04 * (np.cos(2 * np.pi * s) - 1)])
+        names, start = self.ok(self.client.get("/v1/models/humanoid"))["velocity_names"], [0] * 6
+        for name in names[6:]:
+            start.append(next((angle for part, angle in BEND.items() if part in name), 0))
+        seen = set()
+        for more in ({"sole": SOLE}, {"torsional_friction_coefficient": 0.02}):
+            with self.subTest(**more):
+                held = [{"frame": side, "reference": "frame", "friction_coefficient": 0.4, "facets": 8, **more} for side in ("left_sole", "right_sole")]
+                kinds, found = self.compare("humanoid", start, sway, held, 200, 31)
+                seen |= kinds
+        print(seen)
+
+    def test_cones_are_pyramids_inside(self):
+        """A friction cone without facets counts as a pyramid of 24 edges inside it."""
+        sway = lambda s: np.column_stack([0.05 * np.sin(np.pi * s), 0.04 * np.sin(2 * np.pi * s), 0 * s])
+        spline, fields = self.path("solo12", SOLO, sway, points(FEET))
+        request = {**fields, "samples": 41, "kinds": ["effort"], "joint_limits": {"effort": 2.7}}
+        cone, pyramid, more = (self.ask("solo12", "path-timing", {**request, "held": points(FEET, friction_coefficient=mu, **facets)})
+                               for mu, facets in ((0.3, {}), (0.3, {"facets": 24}), (0.3 / np.cos(np.pi / 24), {})))
+        self.assertEqual(cone["duration"], pyramid["duration"])
+        self.assertLess(more["duration"], cone["duration"])
+        self.assertGreater(more["duration"], 0.99 * cone["duration"])
+        self.check_wrenches("solo12", cone, points(FEET, friction_coefficient=0.3), 2.7)
+
+    # --- closed forms -----------------------------------------------------------------------------------------------------
+
+    def test_a_load_that_slides_on_a_shoe_is_limited_by_the_friction_of_the_shoe(self):
+        """The ground accelerates the load by at most mu g (M + m) / M, half the way forwards, half the way back."""
+        for mu, length in ((0.2, 0.5), (0.7, 1.3)):
+            held = points([f"foot{i}" for i in range(4)], friction_coefficient=mu, facets=4)
+            found = self.ask("slider", "path-timing", {"degree": 1, "control_points": [[0] * 7, [0] * 6 + [length]], "samples": 101,
+                                                       "kinds": ["position"], "held": held})
+            # with four facets the edge of the pyramid is above the tangent x
+            most = mu * G * (SHOE + LOAD) / LOAD
+            self.assertLess(abs(found["duration"] / (2 * np.sqrt(length / most)) - 1), 1e-6)
+            self.assertEqual({found["limits"][int(i)]["kind"] for i in found["active"]}, {"friction_coefficient"})
+            self.assertLess(np.abs(np.abs(np.array(found["qdd"])[:, 6]) - most).max(), 1e-6 * most)
+
+
+if __name__ == "__main__":
+    tap.main()
