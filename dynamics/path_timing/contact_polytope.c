@@ -220,8 +220,8 @@ static void put_bounds(const dyn_polytope *p)
         for (size_t side = 0; side < 2; side++) {
             double *to = dyn_simplex_row(&p->s, p->rows + 2 * i + side);
             memset(to, 0, (n + 2) * sizeof *to);
-            to[i]     = side == 0 ? 1 / most : -1 / most;
-            to[n + 1] = i == 1 && side == 1 ? 0 : 1;
+            to[i]     = side == 0 ? 1 : -1;
+            to[n + 1] = i == 1 && side == 1 ? 0 : most;
         }
     }
 }
@@ -236,8 +236,9 @@ void dyn_polytope_write(dyn_polytope *p, const dyn_polytope_limits *limits, cons
     p->scale                      = dyn_polytope_scale(limits, place);
     p->rows                       = dyn_polytope_rows(limits);
     find_particular(p, limits, place);
-    p->s.n = 2 + find_null_space(p, limits, place);
-    p->s.m = p->rows + 2 * p->s.n;
+    p->s.n      = 2 + find_null_space(p, limits, place);
+    p->s.m      = p->rows + 2 * p->s.n;
+    p->s.bounds = p->rows;
     dyn_simplex_lay_out(&p->s, p->N + k * k);
     for (size_t i = 0; i < choice->n_rows; i++)
         put_contact(p, limits, &choice->row[i], row++);

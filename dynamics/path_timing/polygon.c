@@ -5,7 +5,7 @@
 
 #define MERGED   1e-9  /* distance within which two vertices are one */
 #define EXPANDED 1e-10 /* distance of a vertex from an edge that counts as none */
-#define BOUNDED  1e-6  /* multiplier of a bound that counts as none */
+#define BOUNDED  1e-9  /* multiplier of a bound that counts as none */
 
 enum { AXES = 4, VERTICES = DYN_POLYGON_EDGES - AXES };
 
@@ -17,7 +17,7 @@ typedef struct vertex {
 
 typedef struct expansion {
     dyn_simplex *s;
-    size_t       bounds, n;
+    size_t       n;
     vertex       vertex[VERTICES];
     dyn_polygon *polygon;
 } expansion;
@@ -30,8 +30,8 @@ static void add_edge(const expansion *x, const double d[2], double r)
     for (size_t c = 0; c < x->s->n; c++) {
         const size_t row        = x->s->zero[c];
         const double multiplier = -x->s->cost[c];
-        if (row >= x->bounds && row < x->s->m && multiplier > BOUNDED) return;
-        if (row < x->bounds && (multiplier > most || (multiplier == most && row < edge.row)))
+        if (row >= x->s->bounds && row < x->s->m && multiplier > BOUNDED) return;
+        if (row < x->s->bounds && (multiplier > most || (multiplier == most && row < edge.row)))
             most = multiplier, edge.row = row;
     }
     if (most > 0) x->polygon->edge[x->polygon->n++] = edge;
@@ -54,7 +54,8 @@ static dyn_simplex_status find_first_vertices(expansion *x)
     return DYN_SIMPLEX_DONE;
 }
 
-/* Looks for a vertex beyond the edge that begins at vertex i: adds the vertex, or the edge. */
+/* Looks for a vertex beyond the edge that begins at vertex i: adds the vertex, or the edge. The projection of the
+ * vertex is between the ends of the edge; rounding errors of vertices close to one another may move it. */
 static dyn_simplex_status expand_edge(expansion *x, size_t i)
 {
     vertex      *from     = &x->vertex[i];
@@ -66,9 +67,10 @@ static dyn_simplex_status expand_edge(expansion *x, size_t i)
     if (!(length > MERGED * size)) return DYN_SIMPLEX_DONE;
     const dyn_simplex_status status = dyn_simplex_maximise(x->s, d, y);
     if (status != DYN_SIMPLEX_DONE) return status;
+    const double part = ((y[0] - from->y[0]) * along[0] + (y[1] - from->y[1]) * along[1]) / (length * length);
     const double here = d[0] * from->y[0] + d[1] * from->y[1], there = d[0] * y[0] + d[1] * y[1];
-    if (there - here <= EXPANDED * size || x->n == VERTICES) {
-        add_edge(x, d, here);
+    if (there - here <= EXPANDED * size || !(part > 0 && part < 1) || x->n == VERTICES) {
+        add_edge(x, d, x->n == VERTICES ? here : there);
         return DYN_SIMPLEX_DONE;
     }
     from->done      = false;
@@ -77,9 +79,9 @@ static dyn_simplex_status expand_edge(expansion *x, size_t i)
     return DYN_SIMPLEX_DONE;
 }
 
-dyn_simplex_status dyn_polygon_find(dyn_simplex *s, size_t bounds, dyn_polygon *polygon)
+dyn_simplex_status dyn_polygon_find(dyn_simplex *s, dyn_polygon *polygon)
 {
-    expansion          x      = {.s = s, .bounds = bounds, .polygon = polygon};
+    expansion          x      = {.s = s, .polygon = polygon};
     dyn_simplex_status status = dyn_simplex_begin(s);
     polygon->n                = 0;
     if (status == DYN_SIMPLEX_DONE) status = find_first_vertices(&x);

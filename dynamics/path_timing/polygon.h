@@ -22,6 +22,6 @@ typedef struct dyn_polygon {
     dyn_polygon_edge edge[DYN_POLYGON_EDGES];
 } dyn_polygon;
 
-/* Finds the polygon. The rows of the polytope from `bounds` on are bounds, not limits. After DYN_SIMPLEX_INFEASIBLE
+/* Finds the polygon of the polytope that s describes. After DYN_SIMPLEX_INFEASIBLE
  * s has the multipliers of the rows that contradict each other. */
-dyn_simplex_status dyn_polygon_find(dyn_simplex *s, size_t bounds, dyn_polygon *polygon);
+dyn_simplex_status dyn_polygon_find(dyn_simplex *s, dyn_polygon *polygon);

@@ -8,9 +8,10 @@
 enum { LOOK = 16 /* pivots between two looks at the deadline */, PIVOTS = 40 /* for each row and unknown */ };
 
 #define GAIN     1e-10 /* change of the objective by a slack that counts as none */
-#define PIVOT    1e-10 /* entry of the dictionary that counts as zero */
+#define PIVOT    1e-9  /* entry of the dictionary that counts as zero */
 #define SLACK    1e-11 /* violation of a row that a step may leave */
 #define FEASIBLE 1e-10 /* violation that counts as none */
+#define LAST     1e-6  /* weight of an entry of a bound beside that of a row */
 #define STANDS   1e-13 /* step that does not leave the vertex */
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
@@ -136,17 +137,19 @@ static void open_dictionary(dyn_simplex *s)
     s->pivots                     = PIVOTS * (s->m + s->n);
 }
 
-/* Exchanges every unknown with a slack, the largest entry of the dictionary first. */
+/* Exchanges every unknown with a slack, the largest entry of the dictionary first, those of bounds last. */
 static bool exchange_unknowns(dyn_simplex *s)
 {
     for (size_t done = 0; done < s->n; done++) {
         size_t r = s->m, column = 0;
         double most = 0;
         if (!dyn_may_continue(s->deadline)) return false;
-        for (size_t i = 0; i < s->m; i++)
+        for (size_t i = 0; i < s->m; i++) {
+            const double weight = i < s->bounds ? 1 : LAST;
             for (size_t c = 0; c < s->n && s->basic[i] < s->m; c++)
-                if (s->zero[c] >= s->m && fabs(dyn_simplex_row(s, i)[c]) > most)
-                    most = fabs(dyn_simplex_row(s, i)[c]), r = i, column = c;
+                if (s->zero[c] >= s->m && weight * fabs(dyn_simplex_row(s, i)[c]) > most)
+                    most = weight * fabs(dyn_simplex_row(s, i)[c]), r = i, column = c;
+        }
         if (r == s->m) return false;
         exchange(s, r, column);
     }

@@ -20,6 +20,7 @@ typedef enum dyn_simplex_status {
 } dyn_simplex_status;
 
 typedef struct dyn_simplex {
+    size_t  bounds;          /* rows from this one on bound one unknown each */
     size_t  n, m;            /* unknowns, at least 2, and rows */
     double *table;           /* m x (n + 2): coefficients of the variables at zero, the last of the artificial variable,
                                 and the value. The caller writes row i of G, 0 and h_i */

@@ -244,7 +244,7 @@ static bool write_state(const api_evaluation *e, const api_path_limits *limits, 
     if (!check_balance(e, contacts, arrays, &place, state, &balanced)) return false;
     if (!balanced) return true;
     dyn_polytope_write(&p, &contacts->limits, &place, arrays->polytope);
-    const dyn_simplex_status status = dyn_polygon_find(&p.s, p.rows, &polygon);
+    const dyn_simplex_status status = dyn_polygon_find(&p.s, &polygon);
     if (status != DYN_SIMPLEX_DONE) return fail_simplex(e, contacts, limits, &p, status, state);
     write_rows(contacts, &polygon, state, rows);
     return true;
