@@ -22,7 +22,7 @@
 #define DYN_POLYTOPE_MOST_X   1e6
 #define DYN_POLYTOPE_MOST_Z   1e6
 
-enum { DYN_POLYTOPE_FACETS = 24 /* edges of a pyramid in place of a cone */ };
+enum { DYN_POLYTOPE_FACETS = 16 /* edges of a pyramid in place of a cone */ };
 
 /* The limits, the same at all places. */
 typedef struct dyn_polytope_limits {

@@ -86,6 +86,18 @@ bool api_path_contacts_prepare(const api_plan *plan, api_path_contacts *contacts
     return contacts->owner && contacts->scale && number_limits(q, contacts, list, first);
 }
 
+/* --- costs -------------------------------------------------------------------------------------------------------- */
+
+/* Two programs for each edge of a polygon, with a pivot for each unknown or so. */
+double api_path_contacts_seconds(const api_query *q, const api_path_contacts *contacts, const api_limit_list *list)
+{
+    const double           entry  = 0.3e-9; /* s, cost of an entry of the dictionary in a pivot */
+    const dyn_held_choice *choice = &contacts->held->choice;
+    const double           n      = (double)choice->contact->k + 2;
+    const double rows = (double)(choice->n_rows + DYN_POLYTOPE_FACETS * choice->n_cones + 2 * list->n) + 2 * n;
+    return (double)api_states(q) * 2 * DYN_POLYGON_EDGES * n * n * rows * entry;
+}
+
 /* --- answer ------------------------------------------------------------------------------------------------------- */
 
 void api_path_contacts_emit(const api_path_contacts *contacts, api_emit *to)

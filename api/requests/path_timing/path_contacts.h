@@ -44,6 +44,9 @@ bool api_path_contacts_prepare(const api_plan *plan, api_path_contacts *contacts
 /* Writes "frame", "kind" and the bound of each limit of contacts, an object each. */
 void api_path_contacts_emit(const api_path_contacts *contacts, api_emit *to);
 
+/* Estimates the seconds of the search for the polygons of all states, before api_path_contacts_prepare. */
+double api_path_contacts_seconds(const api_query *q, const api_path_contacts *contacts, const api_limit_list *list);
+
 /* Returns the scratch entries of a state for the two functions below. */
 size_t api_path_contacts_entries(const api_model *model, const api_path_contacts *contacts);
 

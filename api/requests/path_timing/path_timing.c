@@ -356,8 +356,9 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
     const double              norms  = (double)limits->frames.n_accelerations;
     const double              rows = (double)(limits->second + limits->third), smooth = limits->smooth ? 6e-6 : 0;
     const double              passes = api_path_is_damped(q) ? 400e-9 : 60e-9;
-    return states * (smooth * (rows + 2 * norms) + passes * ((double)limits->rows + 4 * norms) +
-                     200e-9 * (double)limits->frames.n);
+    const double held = limits->contacts ? api_path_contacts_seconds(q, limits->contacts, &limits->list) : 0;
+    return held + states * (smooth * (rows + 2 * norms) + passes * ((double)limits->rows + 4 * norms) +
+                            200e-9 * (double)limits->frames.n);
 }
 
 const api_operation api_path_timing = {
