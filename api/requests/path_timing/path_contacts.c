@@ -5,22 +5,28 @@
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/* Lists each pair of a frame and a kind of limit once. */
-static bool list_contact_limits(const api_query *q, api_path_contacts *contacts)
+/* Returns the first limit of a kind of a frame; NULL: there is none. */
+static const api_contact_limit *find_limit(const api_path_contacts *contacts, size_t frame, api_limit_kind kind)
 {
     const dyn_held_choice *choice = &contacts->held->choice;
-    const size_t           n      = choice->n_rows + choice->n_cones;
-    contacts->limit               = api_take(q->pool, (n + 1) * sizeof *contacts->limit);
-    if (!contacts->limit) return false;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < choice->n_rows + choice->n_cones; i++) {
         const api_contact_limit *limit = &contacts->held->limits[i];
-        size_t                   known = 0;
-        while (known < contacts->n_limits &&
-               (contacts->limit[known].frame != limit->frame || contacts->limit[known].kind != limit->kind))
-            known++;
-        if (known == contacts->n_limits) contacts->limit[contacts->n_limits++] = *limit;
+        if (limit->frame == frame && limit->kind == kind) return limit;
     }
-    return true;
+    return NULL;
+}
+
+/* Lists each pair of a frame and a kind of limit once, in the order of the frames and of the kinds. */
+static bool list_contact_limits(const api_query *q, api_path_contacts *contacts)
+{
+    const size_t n  = contacts->held->choice.contact->n;
+    contacts->limit = api_take(q->pool, n * (API_SOLE_LIMIT + 1) * sizeof *contacts->limit);
+    for (size_t frame = 0; contacts->limit && frame < n; frame++)
+        for (int kind = API_NORMAL_LIMIT; kind <= API_SOLE_LIMIT; kind++) {
+            const api_contact_limit *limit = find_limit(contacts, frame, (api_limit_kind)kind);
+            if (limit) contacts->limit[contacts->n_limits++] = *limit;
+        }
+    return contacts->limit != NULL;
 }
 
 bool api_path_contacts_read(api_query *q, api_selection *selected, size_t output, const api_node *fields,

@@ -1,5 +1,8 @@
 """Tests path-timing with held frames: against reachability passes of linear programs in all variables that SciPy solves,
 with torques of inverse-dynamics and Jacobians of kinematics, closed forms of a sliding block, and refusals."""
+import json
+
+import cbor2
 import numpy as np
 import tap
 from contacts import AXES, ContactCase
@@ -144,7 +147,7 @@ class TimingOfContacts(ContactCase):
         slack = [wrenches @ G.T - h] + [(wrenches @ n - np.hypot(wrenches @ t1, wrenches @ t2))[:, None] for n, t1, t2 in cones]
         self.assertGreater(np.hstack(slack).min(), -1e-9 * size)
 
-    def compare(self, model, start, base, held, effort, samples=41):
+    def compare(self, model, start, base, held, effort, samples=25):
         spline, fields = self.path(model, start, base, held)
         request = {**fields, "samples": samples, "held": held, "kinds": ["effort"], "joint_limits": {"effort": effort}, "friction": False}
         found = self.ask(model, "path-timing", request)
@@ -165,18 +168,19 @@ class TimingOfContacts(ContactCase):
                 seen |= kinds
         self.assertEqual(seen, {"friction_coefficient", "least_normal_force", "effort"})
 
-    def test_a_biped_shifts_its_weight_on_two_soles(self):
+    def test_a_biped_shifts_its_weight_on_two_soles_and_leans_on_a_hand(self):
         sway = lambda s: np.column_stack([0.03 * np.sin(2 * np.pi * s), 0.04 * np.sin(np.pi * s), 0.04 * (np.cos(2 * np.pi * s) - 1)])
         names, start = self.ok(self.client.get("/v1/models/humanoid"))["velocity_names"], [0] * 6
         for name in names[6:]:
             start.append(next((angle for part, angle in BEND.items() if part in name), 0))
         seen = set()
-        for more in ({"sole": SOLE}, {"torsional_friction_coefficient": 0.02}):
-            with self.subTest(**more):
-                held = [{"frame": side, "reference": "frame", "friction_coefficient": 0.4, "facets": 8, **more} for side in ("left_sole", "right_sole")]
-                kinds, found = self.compare("humanoid", start, sway, held, 200, 31)
+        palm = {"frame": "left_palm", "axes": XYZ, "normal": [1, 0, 0.2], "friction_coefficient": 0.5, "facets": 5}
+        for more, hand in (({"sole": SOLE}, []), ({"sole": SOLE, "torsional_friction_coefficient": 0.01}, [palm])):
+            with self.subTest(hands=len(hand)):
+                held = hand + [{"frame": side, "reference": "frame", "friction_coefficient": 0.4, "facets": 8, **more} for side in ("left_sole", "right_sole")]
+                kinds, found = self.compare("humanoid", start, sway, held, 200, 19)
                 seen |= kinds
-        print(seen)
+        self.assertGreaterEqual(seen, {"sole", "torsional_friction_coefficient"})
 
     def test_cones_are_pyramids_inside(self):
         """A friction cone without facets counts as a pyramid of 16 edges inside it."""
@@ -203,6 +207,81 @@ class TimingOfContacts(ContactCase):
             self.assertLess(abs(found["duration"] / (2 * np.sqrt(length / most)) - 1), 1e-6)
             self.assertEqual({found["limits"][int(i)]["kind"] for i in found["active"]}, {"friction_coefficient"})
             self.assertLess(np.abs(np.abs(np.array(found["qdd"])[:, 6]) - most).max(), 1e-6 * most)
+
+    # --- requests ---------------------------------------------------------------------------------------------------------
+
+    def slide(self, length=0.5, samples=11, mu=0.4, **more):
+        held = points([f"foot{i}" for i in range(4)], friction_coefficient=mu, facets=4)
+        return {"degree": 1, "control_points": [[0] * 7, [0] * 6 + [length]], "samples": samples, "kinds": ["position"], "held": held, **more}
+
+    def test_a_batch_has_the_bits_of_single_paths(self):
+        """Also in CBOR, at any lane, and with other outputs."""
+        sway = lambda s: np.column_stack([0.04 * np.sin(np.pi * s), 0.02 * np.sin(2 * np.pi * s), 0.03 * (np.cos(2 * np.pi * s) - 1)])
+        held = points(FEET, friction_coefficient=0.5, least_normal_force=0.5)
+        paths = [self.path("solo12", start, sway, held)[1] for start in (SOLO, [0.1, 0, 0.25] + SOLO[3:], [0, -0.2, 0.23] + SOLO[3:])]
+        request = {"degree": DEGREE, "knots": paths[0]["knots"], "samples": 9, "held": held, "kinds": ["effort"], "joint_limits": {"effort": 2.5}}
+        together = self.ask("solo12", "path-timing", {**request, "control_points": [path["control_points"] for path in paths]})
+        for i, path in enumerate(paths):
+            alone = {**request, "control_points": path["control_points"]}
+            answer = self.ask("solo12", "path-timing", alone)
+            coded = self.client.post("/v1/models/solo12/path-timing", cbor2.dumps(alone), Content_Type="application/cbor")
+            self.assertEqual(cbor2.loads(coded.body), answer)
+            for name, value in answer.items():
+                if name == "limits":
+                    self.assertEqual(value, together[name])
+                    continue
+                self.assertEqual(together[name][i], value, name)
+            few = self.ask("solo12", "path-timing", {**alone, "outputs": ["contact_wrenches", "duration"]})
+            self.assertEqual(few, {name: answer[name] for name in few})
+
+    def test_limits_are_listed_with_frame_and_kind(self):
+        held = [{"frame": "left_sole", "reference": "frame", "friction_coefficient": 0.4, "least_normal_force": 3, "sole": SOLE,
+                 "torsional_friction_coefficient": 0.02}, {"frame": "right_sole"}]
+        names = self.ok(self.client.get("/v1/models/humanoid"))["velocity_names"]
+        rest, moved = [0] * len(names), [0.1 * ("neck_yaw" in name) for name in names]
+        found = self.ask("humanoid", "path-timing", {"degree": 1, "control_points": [rest, moved], "samples": 3, "kinds": ["position"],
+                                                     "joint_limits": {"acceleration": 1}, "held": held, "outputs": ["limits", "duration"]})
+        self.assertEqual([limit for limit in found["limits"] if "frame" in limit], [
+            {"frame": "left_sole", "kind": "least_normal_force", "lower": 3}, {"frame": "left_sole", "kind": "friction_coefficient", "upper": 0.4},
+            {"frame": "left_sole", "kind": "torsional_friction_coefficient", "upper": 0.02}, {"frame": "left_sole", "kind": "sole"}])
+
+    def refused(self, model, request, code, pattern, pointer=None):
+        answer = self.client.post(f"/v1/models/{model}/path-timing", request)
+        self.assertEqual((answer.status, answer.json()["code"]), (422, code), answer)
+        self.assertRegex(answer.json()["detail"], pattern)
+        if pointer:
+            self.assertEqual(answer.json().get("pointer"), pointer)
+
+    def test_refusals_name_the_cause(self):
+        shift = self.slide(control_points=[[0] * 7, [0.1] + [0] * 6])
+        self.refused("slider", shift, "held-frame-accelerates", "at s = 0 the path moves held frame foot0: its first derivative .* along x is 0.1 m")
+        steep = self.slide(gravity=[4.2, 0, -9.81])
+        self.refused("slider", steep, "no-timing", "at s = 0, an end of the path, the robot cannot stand still within the limit of friction_coefficient of foot[0-3]")
+        self.refused("slider", self.slide(gravity=[0, 0, 9.81]), "no-timing", "at s = 0 no speed and acceleration is within the limits of the contacts and "
+                     "efforts: these contradict each other: least_normal_force of foot0")
+        light = self.slide(held=points(["foot0", "foot1"], friction_coefficient=0.4))
+        self.refused("slider", light, "infeasible-contacts", "no wrenches along the held axes bear motions along this path: .* remain at")
+        self.refused("slider", self.slide(joint_limits={"jerk": 3}), "not-supported", "no limits of jerk, .*leave it out of joint_limits", "/held")
+        self.refused("slider", self.slide(outputs=["dduration_dlimits"]), "bad-value", "not computed with held frames")
+        wheel = self.slide(held=[{"frame": "foot0", "rolling": {"radius": 0.1}}])
+        self.refused("slider", wheel, "not-supported", "path-timing has no rolling frames", "/held/0/rolling")
+        free = {name: value for name, value in self.slide().items() if name != "held"}
+        self.refused("slider", {**free, "outputs": ["contact_wrenches"]}, "bad-value", "only with held frames")
+        self.refused("slider", self.slide(held=[{"frame": "shoe"}]), "no-timing", "bound neither speed nor acceleration: give joint_limits|no limit bounds")
+        rubbing = json.loads(json.dumps(SLIDER))
+        rubbing["links"][0]["joint"]["friction"] = {"viscous": 1}
+        self.client.put("/v1/models/rubbing", rubbing)
+        self.refused("rubbing", self.slide(), "not-supported", 'send "friction": false')
+        self.ask("rubbing", "path-timing", self.slide(friction=False))
+
+    def test_a_path_that_fails_leaves_the_others(self):
+        moving, resting = [[0] * 7, [0.1] + [0] * 6], [[0] * 7, [0] * 6 + [0.3]]
+        alone = self.ask("slider", "path-timing", self.slide(control_points=resting))
+        found = self.ask("slider", "path-timing", self.slide(control_points=[moving, resting], on_error="row"))
+        self.assertEqual([error["code"] for error in found["errors"]], ["held-frame-accelerates"])
+        self.assertIsNone(found["duration"][0])
+        for name in ("times", "tau", "contact_wrenches", "duration"):
+            self.assertEqual(found[name][1], alone[name])
 
 
 if __name__ == "__main__":
