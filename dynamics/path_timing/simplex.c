@@ -1,4 +1,4 @@
-/* simplex.c - maximises linear functions over a polytope by the simplex method (simplex.h): Chvatal 1983, chapters 2, 3
+/* simplex.c - maximises linear functions over a polytope by the simplex method (simplex.h): Chvátal 1983, chapters 2, 3
  * and 8; rows that leave are chosen as by Harris 1973. */
 #include "simplex.h"
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  *     max d_0 y_0 + d_1 y_1,  G y <= h,  y in R^n
  *
- * The dictionary (Chvatal 1983, chapter 2) expresses the slacks h - G y, and y_0 and y_1, by n of the slacks. The
+ * The dictionary (Chvátal 1983, chapter 2) expresses the slacks h - G y, and y_0 and y_1, by n of the slacks. The
  * vertex of one direction d is the start for the next. Rows that bound every unknown must be among those of G, so that
  * there is a vertex. Rows should have entries of about 1.
  *

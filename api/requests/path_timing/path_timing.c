@@ -217,8 +217,8 @@ static bool prepare_contacts(api_plan *plan, const api_selection *selected)
     if (api_path_is_damped(q))
         return api_fail(
             q->problem, API_NOT_SUPPORTED, NULL,
-            "path-timing with held frames takes no viscous friction and no damping: send \"friction\": false, "
-            "and lower the limits of efforts by it");
+            "path-timing with held frames takes no viscous friction: send \"friction\": false, and lower the limits of "
+            "efforts by it; and no springs with damping, which a model for paths leaves out");
     if (!(selected->outputs & API_BIT(TAU)) && !(o->tau = api_take_lanes(plan, q->model->nv))) return false;
     return api_path_contacts_prepare(plan, o->limits.contacts, &o->limits.list,
                                      o->limits.list.n + o->limits.frames.n_limits);
