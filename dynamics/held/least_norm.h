@@ -13,7 +13,7 @@
 #pragma once
 #include "dynamics/memory/memory.h"
 
-enum { DYN_LIMIT_ENTRIES = 6 /* of a cone */ };
+enum { DYN_LIMIT_ENTRIES = 6 /* entries of x in a cone, at most */ };
 
 /* The half space sum_i c[i] x[first + i] >= least, i < n. */
 typedef struct dyn_limit_row {

@@ -8,7 +8,7 @@
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-static size_t count_axes(const dyn_polytope_limits *limits)
+static size_t count_held_axes(const dyn_polytope_limits *limits)
 {
     return limits->choice->contact->k;
 }
@@ -20,7 +20,7 @@ size_t dyn_polytope_rows(const dyn_polytope_limits *limits)
 
 size_t dyn_polytope_bytes(const dyn_polytope_limits *limits)
 {
-    const size_t k = count_axes(limits), n = k + 2;
+    const size_t k = count_held_axes(limits), n = k + 2;
     return (3 * k + k * k) * sizeof(double) + dyn_simplex_bytes(n, dyn_polytope_rows(limits) + 2 * n);
 }
 
@@ -58,7 +58,7 @@ static void subtract_part(size_t k, const double *vector, size_t stride, double 
 static double project_on_null_space(const dyn_polytope *p, const dyn_polytope_limits *limits,
                                     const dyn_polytope_place *place, size_t n, double *x)
 {
-    const size_t k = count_axes(limits), W = place->W;
+    const size_t k = count_held_axes(limits), W = place->W;
     double       sum = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (size_t u = 0; u < limits->choice->n_passive; u++)
@@ -74,7 +74,7 @@ static double project_on_null_space(const dyn_polytope *p, const dyn_polytope_li
 /* Sets N from the unit vectors in turn. Returns the number of its rows. */
 static size_t find_null_space(dyn_polytope *p, const dyn_polytope_limits *limits, const dyn_polytope_place *place)
 {
-    const size_t k = count_axes(limits);
+    const size_t k = count_held_axes(limits);
     size_t       n = 0, rank = 0;
     for (size_t u = 0; u < limits->choice->n_passive; u++) {
         double size = 0;
@@ -98,7 +98,7 @@ static size_t find_null_space(dyn_polytope *p, const dyn_polytope_limits *limits
 /* Sets the parts of w that do not depend on z. */
 static void find_particular(dyn_polytope *p, const dyn_polytope_limits *limits, const dyn_polytope_place *place)
 {
-    const size_t k = count_axes(limits), W = place->W;
+    const size_t k = count_held_axes(limits), W = place->W;
     memset(p->particular, 0, 3 * k * sizeof *p->particular);
     for (size_t part = 0; part < 3; part++)
         for (size_t u = 0; u < limits->choice->n_passive; u++)
@@ -119,7 +119,7 @@ typedef struct half_space {
 /* Writes a half space in the unknowns of the polytope, divided by its largest number. */
 static void put_half_space(const dyn_polytope *p, const dyn_polytope_limits *limits, const half_space *h, size_t row)
 {
-    const size_t k = count_axes(limits), n = p->s.n;
+    const size_t k = count_held_axes(limits), n = p->s.n;
     double      *to = dyn_simplex_row(&p->s, row), most = 0;
     for (size_t i = 0; i < n + 1; i++) {
         const double *along = i < 2 ? p->particular + i * k : i < n ? p->N + (i - 2) * k : p->particular + 2 * k;
@@ -175,7 +175,7 @@ static void find_effort(const dyn_polytope_limits *limits, const dyn_polytope_pl
                         double *c)
 {
     const size_t nv = limits->nv, W = place->W;
-    for (size_t i = 0; i < count_axes(limits); i++) {
+    for (size_t i = 0; i < count_held_axes(limits); i++) {
         c[i] = 0;
         for (size_t j = 0; j < effort->n; j++)
             c[i] -= effort->weight[j] * place->J[(i * nv + effort->entry[j]) * W + place->lane];
@@ -190,7 +190,7 @@ static void put_effort(const dyn_polytope *p, const dyn_polytope_limits *limits,
     double       c[DYN_MAX_HELD_AXES];
     const size_t W = place->W, lane = place->lane;
     const double still = dyn_limit_quantity(effort, place->c, W, lane);
-    half_space   h     = {.n = count_axes(limits),
+    half_space   h     = {.n = count_held_axes(limits),
                           .c = c,
                           .p = dyn_limit_quantity(effort, place->a, W, lane),
                           .q = dyn_limit_quantity(effort, place->b, W, lane)};
@@ -229,7 +229,7 @@ static void put_bounds(const dyn_polytope *p)
 void dyn_polytope_write(dyn_polytope *p, const dyn_polytope_limits *limits, const dyn_polytope_place *place, void *room)
 {
     const dyn_held_choice *choice = limits->choice;
-    const size_t           k      = count_axes(limits);
+    const size_t           k      = count_held_axes(limits);
     size_t                 row    = 0;
     p->particular                 = room;
     p->N                          = p->particular + 3 * k;
@@ -255,7 +255,7 @@ size_t dyn_polytope_half_spaces(const dyn_polytope_limits *limits, const dyn_pol
                                 dyn_limit_row *row, double *coefficient)
 {
     const dyn_held_choice *choice = limits->choice;
-    const size_t           k      = count_axes(limits);
+    const size_t           k      = count_held_axes(limits);
     size_t                 n      = choice->n_rows;
     if (n > 0) memcpy(row, choice->row, n * sizeof *row);
     for (size_t i = 0; i < limits->n_efforts; i++, coefficient += 2 * k) {

@@ -17,7 +17,7 @@
 #include "dynamics/motion/limit.h"
 #include "simplex.h"
 
-#define DYN_POLYTOPE_NARROWER 1e-9 /* of the limit of an effort; of the robot's weight for forces and half spaces */
+#define DYN_POLYTOPE_NARROWER 1e-9 /* share of the limit of an effort, or of the robot's weight */
 #define DYN_POLYTOPE_MOST_U   1e4  /* bounds of u / scale, x / scale and z */
 #define DYN_POLYTOPE_MOST_X   1e6
 #define DYN_POLYTOPE_MOST_Z   1e6

@@ -68,9 +68,9 @@ static dyn_simplex_status expand_edge(expansion *x, size_t i)
     const dyn_simplex_status status = dyn_simplex_maximise(x->s, d, y);
     if (status != DYN_SIMPLEX_DONE) return status;
     const double part = ((y[0] - from->y[0]) * along[0] + (y[1] - from->y[1]) * along[1]) / (length * length);
-    const double here = d[0] * from->y[0] + d[1] * from->y[1], there = d[0] * y[0] + d[1] * y[1];
-    if (there - here <= EXPANDED * size || !(part > 0 && part < 1) || x->n == VERTICES) {
-        add_edge(x, d, x->n == VERTICES ? here : there);
+    const double here = d[0] * from->y[0] + d[1] * from->y[1], reached = d[0] * y[0] + d[1] * y[1];
+    if (reached - here <= EXPANDED * size || !(part > 0 && part < 1) || x->n == VERTICES) {
+        add_edge(x, d, x->n == VERTICES ? here : reached);
         return DYN_SIMPLEX_DONE;
     }
     from->done      = false;

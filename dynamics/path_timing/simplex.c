@@ -43,7 +43,7 @@ static bool is_bounded(const dyn_simplex *s, size_t row)
 }
 
 /* Exchanges the variable of row r and that of column c. Rows of unknowns other than y_0 and y_1 are not kept. */
-static void exchange(dyn_simplex *s, size_t r, size_t c)
+static void exchange_variables(dyn_simplex *s, size_t r, size_t c)
 {
     const size_t width = s->n + 2, before = s->basic[r];
     double      *pivoted = dyn_simplex_row(s, r);
@@ -67,7 +67,7 @@ static void exchange(dyn_simplex *s, size_t r, size_t c)
 
 /* Returns the column with the largest gain, or with `first` that of the lowest variable (Bland's rule, which does not
  * cycle); n + 1: the vertex is optimal. */
-static size_t choose_column(const dyn_simplex *s, size_t columns, bool first)
+static size_t choose_entering(const dyn_simplex *s, size_t columns, bool first)
 {
     size_t found = s->n + 1;
     for (size_t c = 0; c < columns; c++) {
@@ -102,19 +102,19 @@ static size_t choose_row(const dyn_simplex *s, size_t c, double *step)
  * are those of `rows`. */
 static dyn_simplex_status climb(dyn_simplex *s, const size_t *rows, const double d[2], size_t columns)
 {
-    size_t stands = 0;
+    size_t stalled = 0;
     while (s->pivots > 0) {
         if (--s->pivots % LOOK == 0 && !dyn_may_continue(s->deadline)) return DYN_SIMPLEX_LATE;
         for (size_t c = 0; c <= s->n; c++)
             s->cost[c] = d[0] * dyn_simplex_row(s, rows[0])[c] + d[1] * dyn_simplex_row(s, rows[1])[c];
-        const size_t c = choose_column(s, columns, stands > s->n + 4);
+        const size_t c = choose_entering(s, columns, stalled > s->n + 4);
         if (c > s->n) return DYN_SIMPLEX_DONE;
         double       step = 0;
         const size_t r    = choose_row(s, c, &step);
         if (r == s->m) return DYN_SIMPLEX_UNDECIDED;
         const bool ends = s->basic[r] == artificial(s);
-        stands          = step > STANDS ? 0 : stands + 1;
-        exchange(s, r, c);
+        stalled         = step > STANDS ? 0 : stalled + 1;
+        exchange_variables(s, r, c);
         if (ends) return DYN_SIMPLEX_DONE;
     }
     return DYN_SIMPLEX_UNDECIDED;
@@ -151,7 +151,7 @@ static bool exchange_unknowns(dyn_simplex *s)
                     most = weight * fabs(dyn_simplex_row(s, i)[c]), r = i, column = c;
         }
         if (r == s->m) return false;
-        exchange(s, r, column);
+        exchange_variables(s, r, column);
     }
     return true;
 }
@@ -175,7 +175,7 @@ static void drop_artificial(dyn_simplex *s, size_t row)
         c = 0;
         for (size_t k = 1; k < s->n; k++)
             if (fabs(dyn_simplex_row(s, row)[k]) > fabs(dyn_simplex_row(s, row)[c])) c = k;
-        exchange(s, row, c);
+        exchange_variables(s, row, c);
     } else {
         while (s->zero[c] != artificial(s))
             c--;
@@ -198,7 +198,7 @@ dyn_simplex_status dyn_simplex_begin(dyn_simplex *s)
     if (r == s->m) return DYN_SIMPLEX_DONE;
     for (size_t i = 0; i < s->m; i++)
         dyn_simplex_row(s, i)[s->n] = s->basic[i] < s->m;
-    exchange(s, r, s->n);
+    exchange_variables(s, r, s->n);
     const size_t             rows[2] = {r, r};
     const dyn_simplex_status status  = climb(s, rows, (double[2]){-1, 0}, s->n + 1);
     if (status != DYN_SIMPLEX_DONE) return status;

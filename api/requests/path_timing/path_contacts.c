@@ -6,7 +6,7 @@
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
 /* Returns the first limit of a kind of a frame; NULL: there is none. */
-static const api_contact_limit *find_limit(const api_path_contacts *contacts, size_t frame, api_limit_kind kind)
+static const api_contact_limit *find_contact_limit(const api_path_contacts *contacts, size_t frame, api_limit_kind kind)
 {
     const dyn_held_choice *choice = &contacts->held->choice;
     for (size_t i = 0; i < choice->n_rows + choice->n_cones; i++) {
@@ -23,7 +23,7 @@ static bool list_contact_limits(const api_query *q, api_path_contacts *contacts)
     contacts->limit = api_take(q->pool, n * (API_SOLE_LIMIT + 1) * sizeof *contacts->limit);
     for (size_t frame = 0; contacts->limit && frame < n; frame++)
         for (int kind = API_NORMAL_LIMIT; kind <= API_SOLE_LIMIT; kind++) {
-            const api_contact_limit *limit = find_limit(contacts, frame, (api_limit_kind)kind);
+            const api_contact_limit *limit = find_contact_limit(contacts, frame, (api_limit_kind)kind);
             if (limit) contacts->limit[contacts->n_limits++] = *limit;
         }
     return contacts->limit != NULL;
@@ -32,14 +32,14 @@ static bool list_contact_limits(const api_query *q, api_path_contacts *contacts)
 bool api_path_contacts_read(api_query *q, api_selection *selected, size_t output, const api_node *fields,
                             api_path_contacts **found)
 {
-    api_held_efforts *held = NULL;
-    if (!api_held_efforts_read(q, selected, output, fields, NULL, &held)) return false;
+    api_held_efforts *efforts = NULL;
+    if (!api_held_efforts_read(q, selected, output, fields, NULL, &efforts)) return false;
     selected->shares_time = false;
-    if (!held) return true;
-    if (!api_contact_refuse_rolling(q, held->choice.contact, NULL, "path-timing")) return false;
+    if (!efforts) return true;
+    if (!api_contact_refuse_rolling(q, efforts->choice.contact, NULL, "path-timing")) return false;
     *found = api_take(q->pool, sizeof **found);
     if (!*found) return false;
-    **found = (api_path_contacts){.held = held};
+    **found = (api_path_contacts){.held = efforts};
     return list_contact_limits(q, *found);
 }
 
@@ -70,7 +70,7 @@ static bool number_limits(const api_query *q, api_path_contacts *contacts, const
     return true;
 }
 
-static double weight_of(const dyn_scene *scene)
+static double robot_weight(const dyn_scene *scene)
 {
     const double *g = scene->gravity;
     return scene->model->mass * fmax(sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), DYN_STANDARD_GRAVITY);
@@ -84,7 +84,7 @@ bool api_path_contacts_prepare(const api_plan *plan, api_path_contacts *contacts
     if (!api_held_efforts_prepare(q, contacts->held)) return false;
     contacts->limits = (dyn_polytope_limits){.choice = &contacts->held->choice,
                                              .nv     = q->model->nv,
-                                             .weight = weight_of(&q->scene),
+                                             .weight = robot_weight(&q->scene),
                                              .lever  = contacts->held->lever};
     contacts->W      = plan->lanes;
     contacts->owner  = api_take(q->pool, states * DYN_POLYGON_EDGES * sizeof *contacts->owner);

@@ -101,11 +101,11 @@ static bool read_given(api_query *q, const api_node *replacing, const api_place 
     return true;
 }
 
-/* Rows of a limit: two sides, one where only the direction of motion counts, or three of a torque-speed line. `held`:
- * limits of efforts are among the rows of the contacts. */
-static size_t second_rows(const dyn_limit *l, bool held)
+/* Rows of a limit: two sides, one where only the direction of motion counts, or three of a torque-speed line.
+ * `has_contacts`: limits of efforts are among the rows of the contacts. */
+static size_t second_rows(const dyn_limit *l, bool has_contacts)
 {
-    const bool both = (l->kind == DYN_LIMIT_EFFORT && !held) || l->kind == DYN_LIMIT_ACCELERATION;
+    const bool both = (l->kind == DYN_LIMIT_EFFORT && !has_contacts) || l->kind == DYN_LIMIT_ACCELERATION;
     return l->kind == DYN_LIMIT_VELOCITY ? 1 : both ? 2 : l->kind == DYN_LIMIT_EFFORT_SPEED ? 3 : 0;
 }
 

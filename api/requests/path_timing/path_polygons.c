@@ -8,7 +8,7 @@
 
 /* --- scratch lanes ------------------------------------------------------------------------------------------------ */
 
-enum { PARTS = 3 /* of efforts: a, b and c */ };
+enum { PARTS = 3 /* the coefficients a, b and c */ };
 
 /* The arrays of a block. */
 typedef struct block_arrays {
@@ -41,7 +41,7 @@ size_t api_path_contacts_entries(const api_model *model, const api_path_contacts
            per_lane(contacts, single_state_bytes(contacts));
 }
 
-static block_arrays lay_out_block(const api_evaluation *e, const api_path_contacts *contacts)
+static block_arrays lay_out_polygon_block(const api_evaluation *e, const api_path_contacts *contacts)
 {
     const dyn_held_choice *choice = &contacts->held->choice;
     const size_t           nv = e->model->nv, W = e->lanes;
@@ -71,7 +71,7 @@ static void solve_part(block_arrays *arrays, const dyn_contact_states *states, c
 
 /* --- failures ----------------------------------------------------------------------------------------------------- */
 
-static double place_of(const api_evaluation *e, size_t state)
+static double path_place_of(const api_evaluation *e, size_t state)
 {
     const size_t n = e->query->samples;
     return (double)(state % n) / (double)(n - 1);
@@ -100,7 +100,7 @@ static bool fail_moving(const api_evaluation *e, const api_path_contacts *contac
         "at s = %.6g the path moves held frame %.64s: its %s derivative with respect to s along %s is "
         "%.4g %s; at most %.4g counts as none. Give a path along which held frames rest, or hold fewer "
         "axes",
-        place_of(e, state), contact->names[i], residual->jerks ? "second" : "first",
+        path_place_of(e, state), contact->names[i], residual->jerks ? "second" : "first",
         api_contact_axis_name(frame, direction), residual->left, unit, residual->most);
 }
 
@@ -153,7 +153,7 @@ static bool check_balance(const api_evaluation *e, const api_path_contacts *cont
                 e, API_INFEASIBLE_CONTACTS, API_CONTROL_POINTS, state,
                 "at s = %.6g no wrenches along the held axes bear motions along this path: %.4g N or N "
                 "m remain at %.64s, which no actuator moves. Hold more axes or frames",
-                place_of(e, state), left, e->model->velocity_names[choice->passive[u]]);
+                path_place_of(e, state), left, e->model->velocity_names[choice->passive[u]]);
         }
     return true;
 }
@@ -181,7 +181,7 @@ static bool fail_polytope(const api_evaluation *e, const api_path_contacts *cont
         e, API_NO_TIMING, API_CONTROL_POINTS, state,
         "at s = %.6g no speed and acceleration is within the limits of the contacts and efforts: these "
         "contradict each other: %s",
-        place_of(e, state), text);
+        path_place_of(e, state), text);
 }
 
 static bool fail_simplex(const api_evaluation *e, const api_path_contacts *contacts, const api_path_limits *limits,
@@ -194,7 +194,7 @@ static bool fail_simplex(const api_evaluation *e, const api_path_contacts *conta
         return api_fail_state(e, API_NO_TIMING, API_CONTROL_POINTS, state,
                               "at s = %.6g the search for the speeds that the contacts allow has not come to an end: "
                               "they barely allow any. Relax a limit, or give facets",
-                              place_of(e, state));
+                              path_place_of(e, state));
     case DYN_SIMPLEX_DONE: break;
     }
     return true;
@@ -203,8 +203,8 @@ static bool fail_simplex(const api_evaluation *e, const api_path_contacts *conta
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 /* Writes the edges of a polygon as rows, and their limits; rows without an edge are 0 <= 1. */
-static void write_rows(const api_path_contacts *contacts, const dyn_polygon *polygon, size_t state,
-                       dyn_timing_row *rows)
+static void write_edges(const api_path_contacts *contacts, const dyn_polygon *polygon, size_t state,
+                        dyn_timing_row *rows)
 {
     const double scale = contacts->scale[state];
     size_t      *owner = contacts->owner + state * DYN_POLYGON_EDGES;
@@ -218,8 +218,8 @@ static void write_rows(const api_path_contacts *contacts, const dyn_polygon *pol
     }
 }
 
-static bool write_state(const api_evaluation *e, const api_path_limits *limits, const block_arrays *arrays,
-                        const api_path_forces *forces, size_t state, dyn_timing_row *rows)
+static bool write_polygon(const api_evaluation *e, const api_path_limits *limits, const block_arrays *arrays,
+                          const api_path_forces *forces, size_t state, dyn_timing_row *rows)
 {
     const api_path_contacts *contacts = limits->contacts;
     const dyn_held_block    *b        = &arrays->held;
@@ -235,7 +235,7 @@ static bool write_state(const api_evaluation *e, const api_path_limits *limits, 
                                       .E    = b->E,
                                       .e    = {arrays->e[0], arrays->e[1], arrays->e[2]}};
     contacts->scale[state]         = dyn_polytope_scale(&contacts->limits, &place);
-    write_rows(contacts, &polygon, state, rows);
+    write_edges(contacts, &polygon, state, rows);
     if (!dyn_held_is_finite(b, place.lane))
         return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "%s",
                               api_contact_not_finite(contacts->held->choice.contact));
@@ -246,14 +246,14 @@ static bool write_state(const api_evaluation *e, const api_path_limits *limits, 
     dyn_polytope_write(&p, &contacts->limits, &place, arrays->polytope);
     const dyn_simplex_status status = dyn_polygon_find(&p.s, &polygon);
     if (status != DYN_SIMPLEX_DONE) return fail_simplex(e, contacts, limits, &p, status, state);
-    write_rows(contacts, &polygon, state, rows);
+    write_edges(contacts, &polygon, state, rows);
     return true;
 }
 
 bool api_path_contacts_rows(const api_evaluation *e, const api_path_limits *limits, size_t block,
                             const api_path_forces *forces, dyn_timing_row *rows, size_t stride)
 {
-    block_arrays             arrays = lay_out_block(e, limits->contacts);
+    block_arrays             arrays = lay_out_polygon_block(e, limits->contacts);
     const dyn_contact_states still  = {
          .kernels = e->kernels, .scene = &e->query->scene, .workspace = e->workspace, .q = forces->q};
     dyn_contact_states moving = still;
@@ -263,6 +263,6 @@ bool api_path_contacts_rows(const api_evaluation *e, const api_path_limits *limi
     solve_part(&arrays, &still, NULL, forces->c, 2);
     solve_part(&arrays, &moving, forces->d2q, forces->b, 1);
     for (size_t lane = 0; lane < e->lanes && first + lane < states; lane++)
-        if (!write_state(e, limits, &arrays, forces, first + lane, rows + (first + lane) * stride)) return false;
+        if (!write_polygon(e, limits, &arrays, forces, first + lane, rows + (first + lane) * stride)) return false;
     return api_deadline_check(e->query->input->deadline, e->problem);
 }

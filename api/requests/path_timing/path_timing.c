@@ -150,7 +150,7 @@ static bool check_outputs(const api_query *q, const api_selection *selected, con
 }
 
 /* Limits that are not linear in sdd and sd^2 have no polygons. */
-static bool check_held(const api_query *q, const api_path_limits *limits)
+static bool check_kinds_with_held(const api_query *q, const api_path_limits *limits)
 {
     const api_place where = api_place_key(NULL, "held");
     for (size_t i = 0; limits->contacts && i < limits->list.n; i++) {
@@ -179,7 +179,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *field
     selected->options      = o;
     selected->all_in_lanes = true;
     if (!api_path_contacts_read(q, selected, CONTACT_WRENCHES, fields, &contacts) ||
-        !api_path_limits_read(q, fields, contacts, &o->limits) || !check_held(q, &o->limits))
+        !api_path_limits_read(q, fields, contacts, &o->limits) || !check_kinds_with_held(q, &o->limits))
         return false;
     for (size_t k = API_PATH_A; k <= last_coefficient(o); k++)
         o->path.outputs |= API_BIT(k);
@@ -210,7 +210,7 @@ static bool take_rows(const api_query *q, const api_selection *selected)
 }
 
 /* Prepares the held frames, once the order of joint_limits is known. The efforts are needed in any case. */
-static bool prepare_contacts(api_plan *plan, const api_selection *selected)
+static bool prepare_path_contacts(api_plan *plan, const api_selection *selected)
 {
     const api_query    *q = plan->query;
     api_timing_options *o = selected->options;
@@ -241,7 +241,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     for (size_t k = API_PATH_A; k <= last_coefficient(o); k++)
         if (!(o->path.result[k] = api_take_lanes(plan, q->model->nv))) return false;
     selected->result[Q] = plan->state[API_Q];
-    if (o->limits.contacts && !prepare_contacts(plan, selected)) return false;
+    if (o->limits.contacts && !prepare_path_contacts(plan, selected)) return false;
     if (o->jumps && !(o->path.result[API_PATH_JUMPS] = api_take_lanes(plan, q->model->nv))) return false;
     return take_rows(q, selected);
 }
@@ -252,9 +252,9 @@ static size_t spare(const api_model *model, const api_selection *selected)
 {
     const api_timing_options *o = selected->options;
     const size_t frame = api_path_frames_entries(&o->limits.frames), path = api_path.spare(model, &o->path);
-    const size_t held = o->limits.contacts ? api_path_contacts_entries(model, o->limits.contacts) : 0;
-    const size_t most = frame > path ? frame : path;
-    return held > most ? held : most;
+    const size_t contacts = o->limits.contacts ? api_path_contacts_entries(model, o->limits.contacts) : 0;
+    const size_t most     = frame > path ? frame : path;
+    return contacts > most ? contacts : most;
 }
 
 static api_path_lanes path_lanes_at(const api_evaluation *e, const api_timing_options *o, size_t block)
@@ -273,7 +273,7 @@ static api_path_lanes path_lanes_at(const api_evaluation *e, const api_timing_op
                             .frames = e->spare};
 }
 
-static bool evaluate_contacts(const api_evaluation *e, const api_timing_options *o, const api_path_lanes *lanes,
+static bool evaluate_polygons(const api_evaluation *e, const api_timing_options *o, const api_path_lanes *lanes,
                               size_t block)
 {
     const api_path_forces forces = {.q   = api_state_block(e, API_Q, block),
@@ -303,7 +303,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                         (api_smooth_limits){o->smooth_rows + state * (limits->second + limits->third),
                                                             o->smooth_norms + state * norms});
     }
-    return !limits->contacts || evaluate_contacts(e, o, &lanes, block);
+    return !limits->contacts || evaluate_polygons(e, o, &lanes, block);
 }
 
 /* --- answer ------------------------------------------------------------------------------------------------------- */
@@ -356,9 +356,9 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
     const double              norms  = (double)limits->frames.n_accelerations;
     const double              rows = (double)(limits->second + limits->third), smooth = limits->smooth ? 6e-6 : 0;
     const double              passes = api_path_is_damped(q) ? 400e-9 : 60e-9;
-    const double held = limits->contacts ? api_path_contacts_seconds(q, limits->contacts, &limits->list) : 0;
-    return held + states * (smooth * (rows + 2 * norms) + passes * ((double)limits->rows + 4 * norms) +
-                            200e-9 * (double)limits->frames.n);
+    const double polygons = limits->contacts ? api_path_contacts_seconds(q, limits->contacts, &limits->list) : 0;
+    return polygons + states * (smooth * (rows + 2 * norms) + passes * ((double)limits->rows + 4 * norms) +
+                                200e-9 * (double)limits->frames.n);
 }
 
 const api_operation api_path_timing = {

@@ -61,7 +61,8 @@ static void subtract_efforts(const path_wrenches *w, double *tau)
                 tau[v * W + lane] -= b->J[(a * nv + v) * W + lane] * w->choice.root[a] * b->x[a * W + lane];
 }
 
-static bool choose_block(const api_evaluation *e, path_wrenches *w, size_t block, double *tau, double *wrenches)
+static bool choose_wrenches_of_block(const api_evaluation *e, path_wrenches *w, size_t block, double *tau,
+                                     double *wrenches)
 {
     const size_t             first = block * e->lanes, states = api_states(e->query);
     const dyn_contact_states still = {.kernels   = e->kernels,
@@ -84,7 +85,8 @@ bool api_path_contacts_choose(const api_evaluation *e, const api_path_contacts *
     path_wrenches w;
     lay_out_wrenches(e, contacts, &w);
     for (size_t block = 0; block < e->plan->blocks; block++)
-        if (!choose_block(e, &w, block, api_block(e, tau, e->model->nv, block), api_block(e, wrenches, entries, block)))
+        if (!choose_wrenches_of_block(e, &w, block, api_block(e, tau, e->model->nv, block),
+                                      api_block(e, wrenches, entries, block)))
             return false;
     return true;
 }
