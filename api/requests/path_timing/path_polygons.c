@@ -262,6 +262,8 @@ bool api_path_contacts_rows(const api_evaluation *e, const api_path_limits *limi
     solve_part(&arrays, &still, NULL, forces->a, 0);
     solve_part(&arrays, &still, NULL, forces->c, 2);
     solve_part(&arrays, &moving, forces->d2q, forces->b, 1);
+    /* Past the deadline the arrays are not complete. */
+    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
     for (size_t lane = 0; lane < e->lanes && first + lane < states; lane++)
         if (!write_polygon(e, limits, &arrays, forces, first + lane, rows + (first + lane) * stride)) return false;
     return api_deadline_check(e->query->input->deadline, e->problem);

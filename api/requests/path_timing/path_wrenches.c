@@ -70,6 +70,7 @@ static bool choose_wrenches_of_block(const api_evaluation *e, path_wrenches *w, 
                                       .workspace = e->workspace,
                                       .q         = api_state_block(e, API_Q, block)};
     dyn_held_solve(&w->held, &still, NULL, tau);
+    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* x is not complete */
     for (size_t lane = 0; lane < e->lanes && first + lane < states; lane++)
         if (!api_failed_rows_has(e->plan->failed_rows, first + lane) && !choose_state(e, w, tau, first + lane))
             return false;
