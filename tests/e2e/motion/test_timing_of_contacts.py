@@ -147,6 +147,24 @@ class TimingOfContacts(ContactCase):
         slack = [wrenches @ G.T - h] + [(wrenches @ n - np.hypot(wrenches @ t1, wrenches @ t2))[:, None] for n, t1, t2 in cones]
         self.assertGreater(np.hstack(slack).min(), -1e-9 * size)
 
+    def check_names(self, found, held, effort):
+        """A limit that is named has a multiplier, so that all wrenches reach it: in most places, since some name a limit of
+        the interval before, with another acceleration."""
+        reached = 0
+        for active, wrenches, tau in zip(map(int, found["active"]), found["contact_wrenches"], found["tau"]):
+            limit = found["limits"][active]
+            if "joint" in limit:
+                reached += active >= 0 and np.abs(tau).max() > effort * (1 - 1e-6)
+                continue
+            i = [entry["frame"] for entry in held].index(limit["frame"])
+            G, h, _ = limits([held[i]])
+            w = self.chosen([held[i]], [wrenches[i]])
+            facets, sole, torsion = held[i]["facets"], len(held[i].get("sole", [])), 2 * ("torsional_friction_coefficient" in held[i])
+            ends = np.cumsum([0, 1, facets, torsion, sole])
+            kind = ["least_normal_force", "friction_coefficient", "torsional_friction_coefficient", "sole"].index(limit["kind"])
+            reached += (G @ w - h)[ends[kind]:ends[kind + 1]].min() < 1e-6 * np.abs(wrenches).max()
+        self.assertGreater(reached, 0.5 * len(found["active"]))
+
     def compare(self, model, start, base, held, effort, samples=25):
         spline, fields = self.path(model, start, base, held)
         request = {**fields, "samples": samples, "held": held, "kinds": ["effort"], "joint_limits": {"effort": effort}, "friction": False}
@@ -154,6 +172,7 @@ class TimingOfContacts(ContactCase):
         optimum = self.optimum(model, spline, samples, held, effort)
         self.assertLess(abs(found["duration"] / optimum - 1), 1e-6)
         self.check_wrenches(model, found, held, effort)
+        self.check_names(found, held, effort)
         kinds = {found["limits"][int(i)]["kind"] for i in found["active"] if i >= 0}
         return kinds, found
 
