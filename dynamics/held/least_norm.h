@@ -6,18 +6,20 @@
  * The method is the dual active-set method of Goldfarb & Idnani (1983) with the identity matrix. A cone is the
  * intersection of the half spaces (n - T^T u) x >= 0 with |u| = 1, and the half space that x violates most is added to
  * the active set (Kelley 1960). Close to the solution, Newton's method on the conditions of optimality replaces these
- * half spaces by the cones themselves (cone_newton.h). Each limit acts on at most six neighbouring entries of x.
+ * half spaces by the cones themselves (cone_newton.h). Each limit acts on neighbouring entries of x, a cone on at most
+ * six.
  *
  * Debian has no library for such small problems with cones: OSQP, qpOASES, ECOS and SCS are not packaged for C. */
 #pragma once
 #include "dynamics/memory/memory.h"
 
-enum { DYN_LIMIT_ENTRIES = 6 };
+enum { DYN_LIMIT_ENTRIES = 6 /* entries of x in a cone, at most */ };
 
-/* The half space sum_i c[i] x[first + i] >= least. */
+/* The half space sum_i c[i] x[first + i] >= least, i < n. */
 typedef struct dyn_limit_row {
-    size_t first, n;
-    double c[DYN_LIMIT_ENTRIES], least;
+    size_t        first, n;
+    const double *c; /* [n] */
+    double        least;
 } dyn_limit_row;
 
 /* The cone |T x| <= n x of entries first to first + n - 1. */

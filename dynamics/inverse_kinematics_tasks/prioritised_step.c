@@ -229,12 +229,13 @@ static bool is_within(const dyn_prioritised_step *s)
  * within them. */
 static size_t list_bounds(dyn_prioritised_step *s, double scale)
 {
-    size_t n = 0;
+    static const double one = 1, minus_one = -1;
+    size_t              n = 0;
     for (size_t j = 0; j < s->n; j++) {
         const double lower = s->lower[j] - WIDER * fmax(1, fabs(s->lower[j]));
         const double upper = s->upper[j] + WIDER * fmax(1, fabs(s->upper[j]));
-        if (isfinite(lower)) s->bound[n++] = (dyn_limit_row){j, 1, {1}, scale * lower};
-        if (isfinite(upper)) s->bound[n++] = (dyn_limit_row){j, 1, {-1}, -scale * upper};
+        if (isfinite(lower)) s->bound[n++] = (dyn_limit_row){j, 1, &one, scale * lower};
+        if (isfinite(upper)) s->bound[n++] = (dyn_limit_row){j, 1, &minus_one, -scale * upper};
     }
     return n;
 }

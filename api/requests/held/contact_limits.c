@@ -54,6 +54,7 @@ typedef struct entry_limits {
 typedef struct limit_list {
     dyn_held_choice   *choice;
     dyn_limit_row     *row;
+    double            *coefficient; /* [rows][6] of the half spaces */
     dyn_limit_cone    *cone;
     api_contact_limit *row_place, *cone_place;
 } limit_list;
@@ -154,16 +155,29 @@ static void to_unknowns(const limit_list *to, const entry_limits *l, const doubl
         c[i] = w[frame->axis[i]] * to->choice->root[l->first + i];
 }
 
+/* Returns the number of the request that sets a limit. */
+static double bound_of(const entry_limits *l, api_limit_kind kind)
+{
+    switch (kind) {
+    case API_NORMAL_LIMIT: return l->least;
+    case API_FRICTION_LIMIT: return l->friction;
+    case API_TORSION_LIMIT: return l->torsion;
+    case API_SOLE_LIMIT: break;
+    }
+    return 0;
+}
+
 static void add_half_space(limit_list *to, const entry_limits *l, api_limit_kind kind, const double w[API_FRAME_AXES],
                            double least)
 {
-    dyn_limit_row *row = &to->row[to->choice->n_rows];
-    *row = (dyn_limit_row){.first = l->first, .n = to->choice->contact->frame[l->frame].n, .least = least};
-    to_unknowns(to, l, w, row->c);
-    double most = 0;
-    for (size_t i = 0; i < row->n; i++)
-        most = fmax(most, fabs(row->c[i]));
-    if (most > 0) to->row_place[to->choice->n_rows++] = (api_contact_limit){l->frame, kind};
+    double      *c              = to->coefficient + API_FRAME_AXES * to->choice->n_rows;
+    const size_t n              = to->choice->contact->frame[l->frame].n;
+    double       most           = 0;
+    to->row[to->choice->n_rows] = (dyn_limit_row){.first = l->first, .n = n, .c = c, .least = least};
+    to_unknowns(to, l, w, c);
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs(c[i]));
+    if (most > 0) to->row_place[to->choice->n_rows++] = (api_contact_limit){l->frame, kind, bound_of(l, kind)};
 }
 
 /* Sets the tangents of the plane: first the projection on the plane of the x axis, or of the y axis if x is near the
@@ -208,7 +222,7 @@ static void add_friction_limit(limit_list *to, const entry_limits *l)
     to_unknowns(to, l, normal, cone->normal);
     to_unknowns(to, l, tangent[0], cone->tangent[0]);
     to_unknowns(to, l, tangent[1], cone->tangent[1]);
-    to->cone_place[to->choice->n_cones++] = (api_contact_limit){l->frame, API_FRICTION_LIMIT};
+    to->cone_place[to->choice->n_cones++] = (api_contact_limit){l->frame, API_FRICTION_LIMIT, l->friction};
 }
 
 static void add_limits(limit_list *to, const entry_limits *l)
@@ -261,12 +275,13 @@ bool api_contact_limits_read(api_query *q, const api_node *list, const api_place
 {
     enum { ROWS = 1 + MOST_FACETS + 2 + API_SOLE_CORNERS };
     const size_t n  = choice->contact->n;
-    limit_list   to = {.choice     = choice,
-                       .row        = api_take(q->pool, n * ROWS * sizeof *to.row),
-                       .cone       = api_take(q->pool, n * sizeof *to.cone),
-                       .row_place  = api_take(q->pool, n * (ROWS + 1) * sizeof *to.row_place),
-                       .cone_place = api_take(q->pool, n * sizeof *to.cone_place)};
-    if (!to.row || !to.cone || !to.row_place || !to.cone_place) return false;
+    limit_list   to = {.choice      = choice,
+                       .row         = api_take(q->pool, n * ROWS * sizeof *to.row),
+                       .coefficient = api_take(q->pool, n * ROWS * API_FRAME_AXES * sizeof *to.coefficient),
+                       .cone        = api_take(q->pool, n * sizeof *to.cone),
+                       .row_place   = api_take(q->pool, n * (ROWS + 1) * sizeof *to.row_place),
+                       .cone_place  = api_take(q->pool, n * sizeof *to.cone_place)};
+    if (!to.row || !to.coefficient || !to.cone || !to.row_place || !to.cone_place) return false;
     for (size_t i = 0, first = 0; i < n; first += choice->contact->frame[i++].n) {
         api_node     entry;
         api_place    entry_place = api_place_index(place, i);

@@ -13,10 +13,11 @@
 
 typedef enum api_limit_kind { API_NORMAL_LIMIT, API_FRICTION_LIMIT, API_TORSION_LIMIT, API_SOLE_LIMIT } api_limit_kind;
 
-/* The held frame that a limit belongs to, and its kind. */
+/* The held frame that a limit belongs to, its kind, and its number in the request: N, or a coefficient; 0 of a sole. */
 typedef struct api_contact_limit {
     size_t         frame;
     api_limit_kind kind;
+    double         bound;
 } api_contact_limit;
 
 /* The members of an entry of "held", an array that ends with NULL. */

@@ -102,10 +102,11 @@ static bool read_given(api_query *q, const api_node *replacing, const api_place 
 }
 
 /* Returns the number of rows of a limit: two for an upper and a lower bound, one for a speed, whose sign along the path
- * is known, three for a torque-speed line, and none for other kinds. */
-static size_t second_rows(const dyn_limit *l)
+ * is known, three for a torque-speed line, and none for other kinds. With held frames (`has_contacts`) limits of
+ * efforts are among the rows of the contacts. */
+static size_t second_rows(const dyn_limit *l, bool has_contacts)
 {
-    const bool both = l->kind == DYN_LIMIT_EFFORT || l->kind == DYN_LIMIT_ACCELERATION;
+    const bool both = (l->kind == DYN_LIMIT_EFFORT && !has_contacts) || l->kind == DYN_LIMIT_ACCELERATION;
     return l->kind == DYN_LIMIT_VELOCITY ? 1 : both ? 2 : l->kind == DYN_LIMIT_EFFORT_SPEED ? 3 : 0;
 }
 
@@ -113,7 +114,7 @@ static size_t second_rows(const dyn_limit *l)
  * a lower bound. A torque-speed line needs two, because its two sides have different coefficients. */
 static size_t smooth_second_rows(const dyn_limit *l)
 {
-    return l->kind == DYN_LIMIT_EFFORT_SPEED ? 2 : second_rows(l) > 0;
+    return l->kind == DYN_LIMIT_EFFORT_SPEED ? 2 : second_rows(l, false) > 0;
 }
 
 static bool is_third(const dyn_limit *l)
@@ -125,12 +126,12 @@ static void count_rows(api_path_limits *limits)
 {
     for (size_t i = 0; i < limits->list.n; i++) {
         const dyn_limit *l = &limits->list.limit[i];
-        limits->rows += second_rows(l);
+        limits->rows += second_rows(l, limits->contacts);
         limits->second += smooth_second_rows(l);
         limits->third += is_third(l);
     }
     limits->smooth = limits->third > 0;
-    limits->rows += limits->frames.n_speeds;
+    limits->rows += limits->frames.n_speeds + (limits->contacts ? DYN_POLYGON_EDGES : 0);
     limits->second += limits->frames.n_speeds;
 }
 
@@ -153,9 +154,10 @@ static bool list_rows(api_query *q, api_path_limits *limits)
     limits->smooth_owner = smooth;
     if (!owner || !smooth) return false;
     for (size_t i = 0; i < n; i++)
-        for (size_t side = 0; side < second_rows(&limits->list.limit[i]); side++)
+        for (size_t side = 0; side < second_rows(&limits->list.limit[i], limits->contacts); side++)
             *owner++ = i;
-    number_frames(limits, false, number_frames(limits, true, owner));
+    number_frames(limits, true, owner);
+    number_frames(limits, false, limits->owner + limits->rows);
     for (int third = 0; third < 2; third++) {
         for (size_t i = 0; i < n; i++) {
             const dyn_limit *l    = &limits->list.limit[i];
@@ -187,11 +189,11 @@ static bool check_followers(const api_query *q, const api_limit_list *list, cons
     return true;
 }
 
-bool api_path_limits_read(api_query *q, const api_node *fields, api_path_limits *limits)
+bool api_path_limits_read(api_query *q, const api_node *fields, api_path_contacts *contacts, api_path_limits *limits)
 {
     const api_place kinds = api_place_key(NULL, "kinds"), replacing = api_place_key(NULL, "joint_limits");
     const api_node *value = api_node_get(fields, "joint_limits");
-    *limits               = (api_path_limits){0};
+    *limits               = (api_path_limits){.contacts = contacts};
     return api_limits_read(q, api_node_get(fields, "kinds"), &kinds, &limits->list) &&
            (!value || read_given(q, value, &replacing, limits)) && check_followers(q, &limits->list, &kinds) &&
            api_path_frames_read(q, api_node_get(fields, "frame_limits"), &limits->frames) && list_rows(q, limits);
@@ -274,6 +276,7 @@ void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p
             break;
         case DYN_LIMIT_EFFORT:
         case DYN_LIMIT_EFFORT_SPEED:
+            if (limits->contacts) break;
             k    = (dyn_timing_row){.a = dyn_limit_quantity(l, p->a, W, lane),
                                     .b = dyn_limit_quantity(l, p->b, W, lane),
                                     .d = dyn_limit_quantity(l, p->d, W, lane)};

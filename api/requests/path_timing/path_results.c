@@ -63,7 +63,7 @@ static void find_active(const api_path_search_of *p, size_t place, size_t interv
         const double here = dyn_timing_excess(t, place, k, interval);
         if (!(here > *excess)) continue;
         *excess = here;
-        *found  = (double)p->o->limits.owner[k];
+        *found  = (double)api_path_limits_owner_at(&p->o->limits, p->first + place, k);
     }
 }
 
@@ -127,7 +127,9 @@ static void write_vectors(const api_path_search_of *p, size_t place, const api_p
     const size_t     nv = p->e->model->nv, state = p->first + place;
     const path_lanes l = lanes_at(p, state);
     double *const qd = result_lane(p, QD, nv, state), *const qdd = result_lane(p, QDD, nv, state);
-    double *const qddd = result_lane(p, QDDD, nv, state), *const tau = result_lane(p, TAU, nv, state);
+    double *const qddd = result_lane(p, QDDD, nv, state), *const tau = p->o->tau
+                                                                           ? api_state_lane(p->e, p->o->tau, nv, state)
+                                                                           : NULL;
     double *const rate   = result_lane(p, TAU_DOT, nv, state);
     const double  square = r->sd * r->sd;
     for (size_t i = 0; i < nv * p->e->lanes; i += p->e->lanes) {

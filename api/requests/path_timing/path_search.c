@@ -60,14 +60,16 @@ static bool open_path_search(api_path_search_of *p)
 
 /* --- failures ----------------------------------------------------------------------------------------------------- */
 
-static const char *kind_of_row(const api_path_search_of *p, size_t row)
+static const char *kind_of_row(const api_path_search_of *p, size_t place, size_t row)
 {
-    return api_path_limit_kind(&p->o->limits, p->o->limits.owner[row]);
+    const api_path_limits *limits = &p->o->limits;
+    return api_path_limit_kind(limits, api_path_limits_owner_at(limits, p->first + place, row));
 }
 
-static const char *owner_of_row(const api_path_search_of *p, size_t row)
+static const char *owner_of_row(const api_path_search_of *p, size_t place, size_t row)
 {
-    return api_path_limit_owner(&p->o->limits, p->o->limits.owner[row]);
+    const api_path_limits *limits = &p->o->limits;
+    return api_path_limit_owner(limits, api_path_limits_owner_at(limits, p->first + place, row));
 }
 
 /* Returns the first row that is exceeded at rest at a place; the number of rows: there is none. */
@@ -86,7 +88,7 @@ static bool fail_at_rest(const api_path_search_of *p, size_t place, size_t row)
     return api_fail_state(p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
                           "at s = %.6g, an end of the path, the robot cannot stand still within the limit of %s of "
                           "%.64s",
-                          p->s[place], kind_of_row(p, row), owner_of_row(p, row));
+                          p->s[place], kind_of_row(p, place, row), owner_of_row(p, place, row));
 }
 
 static bool fail_infeasible(const api_path_search_of *p)
@@ -97,17 +99,17 @@ static bool fail_infeasible(const api_path_search_of *p)
     if (first < t->rows) return fail_at_rest(p, 0, first);
     if (at_end < t->rows) return fail_at_rest(p, last, at_end);
     const size_t one = t->conflict[0] == DYN_TIMING_LATER, place = t->conflict_place[one], row = t->conflict[one];
-    const size_t other = t->conflict[!one];
+    const size_t other = t->conflict[!one], behind = t->conflict_place[!one];
     if (other == DYN_TIMING_LATER)
         return api_fail_state(
             p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
             "at s = %.6g the limit of %s of %.64s does not let the robot keep a speed at which it can go "
             "on from s = %.6g",
-            p->s[place], kind_of_row(p, row), owner_of_row(p, row), p->s[t->conflict_place[!one]]);
+            p->s[place], kind_of_row(p, place, row), owner_of_row(p, place, row), p->s[behind]);
     return api_fail_state(p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
                           "at s = %.6g no speed and acceleration is within the limits of %s of %.64s and %s of %.64s",
-                          p->s[place], kind_of_row(p, row), owner_of_row(p, row), kind_of_row(p, other),
-                          owner_of_row(p, other));
+                          p->s[place], kind_of_row(p, place, row), owner_of_row(p, place, row),
+                          kind_of_row(p, behind, other), owner_of_row(p, behind, other));
 }
 
 static bool fail_search(const api_path_search_of *p, dyn_timing_status status)
@@ -129,6 +131,28 @@ static bool fail_search(const api_path_search_of *p, dyn_timing_status status)
     case DYN_TIMING_DONE: break;
     }
     return true;
+}
+
+/* Beyond the bounds of the polygons of contacts no limit is known. */
+static bool fail_bounds(const api_path_search_of *p, size_t place)
+{
+    return api_fail_state(
+        p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
+        "at s = %.6g the contacts and efforts bound neither speed nor acceleration: give joint_limits", p->s[place]);
+}
+
+/* Returns the first place whose derivatives of s are beyond the bounds of its polygon; the number of places: none. */
+static size_t find_beyond_bounds(const api_path_search_of *p)
+{
+    const dyn_timing        *t        = &p->timing;
+    const api_path_contacts *contacts = p->o->limits.contacts;
+    size_t                   place    = 0;
+    for (; contacts && place < dyn_timing_places(t); place++) {
+        const size_t i     = place / t->parts;
+        const double scale = contacts->scale[p->first + place], u = t->u[i < t->intervals ? i : i - 1];
+        if (t->x[place] > DYN_POLYTOPE_MOST_X * scale || fabs(u) > DYN_POLYTOPE_MOST_U * scale) return place;
+    }
+    return dyn_timing_places(t);
 }
 
 /* Reports the first place that is never reached, because the robot stands still at both ends of the interval before. */
@@ -248,6 +272,8 @@ static bool search_path(api_path_search_of *p, size_t row)
         if (api_failed_rows_has(failed, p->first + n)) return true;
     const dyn_timing_status status = dyn_timing_solve(&p->timing);
     if (status != DYN_TIMING_DONE) return fail_search(p, status);
+    const size_t beyond = find_beyond_bounds(p);
+    if (beyond < places) return fail_bounds(p, beyond);
     dyn_timing_times(&p->timing, p->time);
     if (!isfinite(p->time[places - 1])) return fail_times(p);
     if (p->o->limits.smooth && !refine_path(p, row, &done)) return false;
@@ -258,12 +284,18 @@ static bool search_path(api_path_search_of *p, size_t row)
 
 bool api_path_search(const api_evaluation *e, const api_selection *selected)
 {
-    api_evaluation     again = *e;
-    api_path_search_of p     = {.e = &again, .selected = selected, .o = selected->options};
-    again.problem            = e->query->problem;
+    api_timing_options *options = selected->options;
+    api_evaluation      again   = *e;
+    api_path_search_of  p       = {.e = &again, .selected = selected, .o = options};
+    again.problem               = e->query->problem;
+    if (selected->result[TAU]) options->tau = selected->result[TAU];
     if (!open_path_search(&p)) return false;
     for (size_t row = 0; row < e->query->rows; row++)
         if (!search_path(&p, row)) return false;
+    again.spare = e->spares[0];
+    if (p.o->limits.contacts &&
+        !api_path_contacts_choose(&again, p.o->limits.contacts, p.o->tau, selected->result[CONTACT_WRENCHES]))
+        return false;
     if (e->plan->failed_rows) api_failed_rows_settle(e->plan->failed_rows);
     return true;
 }

@@ -143,14 +143,35 @@ static bool check_outputs(const api_query *q, const api_selection *selected, con
 {
     const api_timing_options *o       = selected->options;
     const api_set             refused = o->limits.smooth ? 0 : selected->outputs & OF_THIRD;
+    if (o->limits.contacts && selected->outputs & API_BIT(SLOPES))
+        return api_fail_output(q, selected, SLOPES, fields, up,
+                               "dduration_dlimits is not computed with held frames: leave out this output");
     return !refused || api_fail_output(q, selected, (size_t)api_first_member(refused), fields, up,
                                        "only with a limit of jerk or effort_rate, in the model or in joint_limits");
 }
 
+/* Limits that are not linear in sdd and sd^2 have no polygons. */
+static bool check_kinds_with_held(const api_query *q, const api_path_limits *limits)
+{
+    const api_place where = api_place_key(NULL, "held");
+    for (size_t i = 0; limits->contacts && i < limits->list.n; i++) {
+        const dyn_limit_kind kind = limits->list.limit[i].kind;
+        if (kind == DYN_LIMIT_JERK || kind == DYN_LIMIT_EFFORT_RATE || kind == DYN_LIMIT_EFFORT_SPEED)
+            return api_fail_at(
+                q->problem, &where, API_NOT_SUPPORTED,
+                "path-timing with held frames takes no limits of %s, and %.64s has one: list other kinds in "
+                "\"kinds\"%s",
+                api_limit_names[kind], limits->list.owner[i].name,
+                limits->replacing[kind] ? ", and leave it out of joint_limits" : "");
+    }
+    return true;
+}
+
 static bool options(api_query *q, api_selection *selected, const api_node *fields, const api_place *up)
 {
-    api_timing_options *o = api_take(q->pool, sizeof *o);
-    api_motion         *m = api_take(q->pool, sizeof *m);
+    api_timing_options *o        = api_take(q->pool, sizeof *o);
+    api_motion         *m        = api_take(q->pool, sizeof *m);
+    api_path_contacts  *contacts = NULL;
     if (q->model->loops)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
                         "path-timing is for models without loops, and %s has loops", q->model->name);
@@ -158,7 +179,9 @@ static bool options(api_query *q, api_selection *selected, const api_node *field
     *o                     = (api_timing_options){.motion = m, .path = {.operation = &api_path}};
     selected->options      = o;
     selected->all_in_lanes = true;
-    if (!api_path_limits_read(q, fields, &o->limits)) return false;
+    if (!api_path_contacts_read(q, selected, CONTACT_WRENCHES, fields, &contacts) ||
+        !api_path_limits_read(q, fields, contacts, &o->limits) || !check_kinds_with_held(q, &o->limits))
+        return false;
     for (size_t k = API_PATH_A; k <= last_coefficient(o); k++)
         o->path.outputs |= API_BIT(k);
     if (o->limits.smooth && !api_node_get(fields, "outputs")) selected->outputs |= OF_THIRD;
@@ -187,6 +210,21 @@ static bool take_rows(const api_query *q, const api_selection *selected)
     return o->smooth_rows && o->smooth_norms;
 }
 
+/* Prepares the held frames, once the order of joint_limits is known. The efforts are needed in any case. */
+static bool prepare_path_contacts(api_plan *plan, const api_selection *selected)
+{
+    const api_query    *q = plan->query;
+    api_timing_options *o = selected->options;
+    if (api_path_is_damped(q))
+        return api_fail(
+            q->problem, API_NOT_SUPPORTED, NULL,
+            "path-timing with held frames takes no viscous friction: send \"friction\": false, and lower the limits of "
+            "efforts by it; and no springs with damping, which a model for paths leaves out");
+    if (!(selected->outputs & API_BIT(TAU)) && !(o->tau = api_take_lanes(plan, q->model->nv))) return false;
+    return api_path_contacts_prepare(plan, o->limits.contacts, &o->limits.list,
+                                     o->limits.list.n + o->limits.frames.n_limits);
+}
+
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     const api_query    *q = plan->query;
@@ -204,6 +242,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     for (size_t k = API_PATH_A; k <= last_coefficient(o); k++)
         if (!(o->path.result[k] = api_take_lanes(plan, q->model->nv))) return false;
     selected->result[Q] = plan->state[API_Q];
+    if (o->limits.contacts && !prepare_path_contacts(plan, selected)) return false;
     if (o->jumps && !(o->path.result[API_PATH_JUMPS] = api_take_lanes(plan, q->model->nv))) return false;
     return take_rows(q, selected);
 }
@@ -214,7 +253,9 @@ static size_t spare(const api_model *model, const api_selection *selected)
 {
     const api_timing_options *o = selected->options;
     const size_t frame = api_path_frames_entries(&o->limits.frames), path = api_path.spare(model, &o->path);
-    return frame > path ? frame : path;
+    const size_t contacts = o->limits.contacts ? api_path_contacts_entries(model, o->limits.contacts) : 0;
+    const size_t most     = frame > path ? frame : path;
+    return contacts > most ? contacts : most;
 }
 
 static api_path_lanes path_lanes_at(const api_evaluation *e, const api_timing_options *o, size_t block)
@@ -231,6 +272,19 @@ static api_path_lanes path_lanes_at(const api_evaluation *e, const api_timing_op
                             .dc     = api_result_block(e, &o->path, API_PATH_DC_DS, block),
                             .dd     = api_result_block(e, &o->path, API_PATH_DD_DS, block),
                             .frames = e->spare};
+}
+
+static bool evaluate_polygons(const api_evaluation *e, const api_timing_options *o, const api_path_lanes *lanes,
+                              size_t block)
+{
+    const api_path_forces forces = {.q   = api_state_block(e, API_Q, block),
+                                    .dq  = lanes->dq,
+                                    .d2q = lanes->d2q,
+                                    .a   = lanes->a,
+                                    .b   = lanes->b,
+                                    .c   = lanes->c};
+    return api_path_contacts_rows(e, &o->limits, block, &forces, o->rows + api_path_limits_contact_row(&o->limits),
+                                  o->limits.rows);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
@@ -250,7 +304,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                         (api_smooth_limits){o->smooth_rows + state * (limits->second + limits->third),
                                                             o->smooth_norms + state * norms});
     }
-    return true;
+    return !limits->contacts || evaluate_polygons(e, o, &lanes, block);
 }
 
 /* --- answer ------------------------------------------------------------------------------------------------------- */
@@ -303,8 +357,9 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
     const double              norms  = (double)limits->frames.n_accelerations;
     const double              rows = (double)(limits->second + limits->third), smooth = limits->smooth ? 6e-6 : 0;
     const double              passes = api_path_is_damped(q) ? 400e-9 : 60e-9;
-    return states * (smooth * (rows + 2 * norms) + passes * ((double)limits->rows + 4 * norms) +
-                     200e-9 * (double)limits->frames.n);
+    const double polygons = limits->contacts ? api_path_contacts_seconds(q, limits->contacts, &limits->list) : 0;
+    return polygons + states * (smooth * (rows + 2 * norms) + passes * ((double)limits->rows + 4 * norms) +
+                                200e-9 * (double)limits->frames.n);
 }
 
 const api_operation api_path_timing = {
@@ -312,23 +367,24 @@ const api_operation api_path_timing = {
     .needs = API_BIT(API_DEGREE) | API_BIT(API_CONTROL_POINTS) | API_BIT(API_SAMPLES),
     .takes = API_BIT(API_KNOTS) | API_BIT(API_INTERVALS) | API_BIT(API_KINDS) | API_BIT(API_JOINT_LIMITS_FIELD) |
              API_BIT(API_FRAME_LIMITS_FIELD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
-             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
-    .outputs         = {[TIMES]        = {"times", true, {0}},
-                        [S]            = {"s", true, {0}},
-                        [SD]           = {"sd", true, {0}},
-                        [SDD]          = {"sdd", true, {0}},
-                        [Q]            = {"q", true, {API_NQ}},
-                        [QD]           = {"qd", true, {API_NV}},
-                        [QDD]          = {"qdd", true, {API_NV}},
-                        [TAU]          = {"tau", true, {API_NV}},
-                        [ACTIVE]       = {"active", true, {0}},
-                        [LIMITS]       = {"limits", true, {API_STRUCTURED}},
-                        [DURATION]     = {"duration", true, {API_STRUCTURED}},
-                        [SDDD]         = {"sddd", false, {0}},
-                        [QDDD]         = {"qddd", false, {API_NV}},
-                        [TAU_DOT]      = {"tau_dot", false, {API_NV}},
-                        [SECOND_ORDER] = {"second_order_duration", false, {API_STRUCTURED}},
-                        [SLOPES]       = {"dduration_dlimits", false, {API_STRUCTURED}}},
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD),
+    .outputs         = {[TIMES]            = {"times", true, {0}},
+                        [S]                = {"s", true, {0}},
+                        [SD]               = {"sd", true, {0}},
+                        [SDD]              = {"sdd", true, {0}},
+                        [Q]                = {"q", true, {API_NQ}},
+                        [QD]               = {"qd", true, {API_NV}},
+                        [QDD]              = {"qdd", true, {API_NV}},
+                        [TAU]              = {"tau", true, {API_NV}},
+                        [ACTIVE]           = {"active", true, {0}},
+                        [LIMITS]           = {"limits", true, {API_STRUCTURED}},
+                        [DURATION]         = {"duration", true, {API_STRUCTURED}},
+                        [SDDD]             = {"sddd", false, {0}},
+                        [QDDD]             = {"qddd", false, {API_NV}},
+                        [TAU_DOT]          = {"tau_dot", false, {API_NV}},
+                        [SECOND_ORDER]     = {"second_order_duration", false, {API_STRUCTURED}},
+                        [SLOPES]           = {"dduration_dlimits", false, {API_STRUCTURED}},
+                        [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}}},
     .alone           = true,
     .one_by_one      = true,
     .weight          = 12,

@@ -4,7 +4,25 @@
 #include "api/requests/motion/motion.h"
 #include "path_limits.h"
 
-enum { TIMES, S, SD, SDD, Q, QD, QDD, TAU, ACTIVE, LIMITS, DURATION, SDDD, QDDD, TAU_DOT, SECOND_ORDER, SLOPES };
+enum {
+    TIMES,
+    S,
+    SD,
+    SDD,
+    Q,
+    QD,
+    QDD,
+    TAU,
+    ACTIVE,
+    LIMITS,
+    DURATION,
+    SDDD,
+    QDDD,
+    TAU_DOT,
+    SECOND_ORDER,
+    SLOPES,
+    CONTACT_WRENCHES
+};
 #define OF_THIRD (API_BIT(SDDD) | API_BIT(QDDD) | API_BIT(TAU_DOT) | API_BIT(SECOND_ORDER))
 
 typedef struct api_timing_options {
@@ -20,6 +38,7 @@ typedef struct api_timing_options {
     dyn_smooth_norm *smooth_norms; /* [states][accelerations of frames]; NULL likewise */
     double *durations, *bounds;    /* [rows of the request] s: of the timing, and without limits of the third order */
     double *slopes;                /* [rows of the request][limits] s per unit of the limit; NULL: not selected */
+    double *tau; /* lanes, nv: the output tau, or with held frames the efforts if it is not selected; NULL: neither */
 } api_timing_options;
 
 /* Finds the timings of all paths and writes the results: `finish` of the operation. */

@@ -265,10 +265,11 @@ def path_timing(case):
     def vary(limit):
         return limit * (1 + 0.1 * abs(float(case.multipliers[0, 0])))
 
+    slopes = [] if case.has("held") else ["dduration_dlimits"]
     return {"degree": DEGREE, "samples": SAMPLES, "control_points": case.field(control_points(case)),
             "joint_limits": {"velocity": 2 + abs(float(case.multipliers[0, 0])), "acceleration": 5 + abs(float(case.multipliers[0, -1]))}, "kinds": ["velocity"],
             "frame_limits": [{"frame": "tool", "speed": vary(1.5), "angular_speed": vary(4), "linear_acceleration": vary(6), "angular_acceleration": vary(30)}],
-            "outputs": ["times", "q", "qd", "qdd", "tau", "duration", "dduration_dlimits"]}
+            "outputs": ["times", "q", "qd", "qdd", "tau", "duration", *slopes]}
 
 
 def torque_multipliers(case):

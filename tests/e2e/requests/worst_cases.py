@@ -220,6 +220,12 @@ def timed(model, points, samples, degree=3):
     return {"degree": degree, "samples": samples, "control_points": [same(model, 0.1 * i) for i in range(points)]}
 
 
+def resting(model, points, samples, degree=3):
+    """A path along which the floating base rests."""
+    moving = timed(model, points, samples, degree)
+    return {**moving, "control_points": [[0] * 6 + point[6:] for point in moving["control_points"]]}
+
+
 def framed(model, **limits):
     """Limits of the last 16 links."""
     return [{"frame": f"l{link}", **limits} for link in range(MODELS[model][1] - 16, MODELS[model][1])]
@@ -316,6 +322,8 @@ ROWS = [
         frame_limits=framed("limited", speed=9, angular_speed=9, linear_acceleration=9, angular_acceleration=9), **timed("limited", 12, 501, 5)),
     ask("path-timing", "panda", 0, "jerks of many places", kinds=["velocity"], joint_limits={"jerk": 100}, outputs=["duration"], **timed("panda", 12, 50001, 5)),
     ask("path-timing", "panda", 0, "many places", kinds=["velocity"], joint_limits={"acceleration": 10}, outputs=["duration"], **timed("panda", 12, 99999, 5)),
+    ask("path-timing", "floating", 0, "held frames", kinds=["velocity"], joint_limits={"effort": 1e7, "acceleration": 10}, friction=False, outputs=["duration"],
+        held=[{"frame": "base", "friction_coefficient": 0.5, "least_normal_force": 1} for _ in range(32)], **resting("floating", 12, 200, 5)),
     ask("trajectory-hessian", "tensor", 0, torque_multipliers=[same("tensor")] * 60, **spline("tensor", 4, 60)),
     ask("simulate", "chain", 1, "fixed steps", duration=900, step=1e-3, samples=2),
     ask("simulate", "hundred", 1, "stiff", duration=900, tolerance=1e-9, stiff=True, samples=2),

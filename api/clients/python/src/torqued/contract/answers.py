@@ -1161,7 +1161,8 @@ class PathTimingAnswer(Answer):
     tau: Array
     # N: index of the limit that is reached; -1: none.
     active: Array
-    # Never batched: those of joints and motors, then those of frames; `active` and `dduration_dlimits` have this order.
+    # Never batched: those of joints and motors, then those of frames, then of contacts; `active` and `dduration_dlimits` have
+    # this order.
     limits: list[PathLimit]
     # s, the time of the last place.
     duration: Scalar
@@ -1175,6 +1176,8 @@ class PathTimingAnswer(Answer):
     second_order_duration: Scalar
     # limits: s per unit of the limit, 0 or less; of a batch one list for each path, null if it fails.
     dduration_dlimits: Array
+    # N × held × 6, as contact_wrenches of forward-dynamics: those chosen to bear the motion.
+    contact_wrenches: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -1168,18 +1168,19 @@ class FrameLimits(_FrameLimitsNeeded, total=False):
 
 
 class _PathLimitNeeded(TypedDict):
-    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk', 'effort_speed', 'speed', 'angular_speed', 'linear_acceleration', 'angular_acceleration']
-    # rad, rad/s, rad/s², rad/s³, N m, N m/s, or m, m/s, m/s², m/s³, N, N/s. 0 for frames, whose magnitudes are limited.
-    lower: float
-    # In the unit of lower. Of effort_speed the stall effort.
-    upper: float
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk', 'effort_speed', 'speed', 'angular_speed', 'linear_acceleration', 'angular_acceleration', 'least_normal_force', 'friction_coefficient', 'torsional_friction_coefficient', 'sole']
 
 
 class PathLimit(_PathLimitNeeded, total=False):
     # The joint or motor that has the limit.
     joint: str
-    # In place of joint: the frame whose motion is limited.
+    # In place of joint: the frame whose motion or contact wrench is limited.
     frame: str
+    # rad, rad/s, rad/s², rad/s³, N m, N m/s, or m, m/s, m/s², m/s³, N, N/s. 0 for frames, whose magnitudes are limited. Of
+    # contacts only least_normal_force has it.
+    lower: float
+    # In the unit of lower; a coefficient of friction. Of effort_speed the stall effort. Not of least_normal_force and sole.
+    upper: float
     # Only of effort_speed: N m s/rad or N s/m.
     slope: float
 

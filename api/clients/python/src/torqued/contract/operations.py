@@ -3060,12 +3060,13 @@ class Operations:
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk',
             'effort_speed']]] = None,
             joint_limits: Optional[PathTimingJointLimits] = None, frame_limits: Optional[Sequence[FrameLimits]] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[HeldContact]] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 's', 'sd', 'sdd', 'q', 'qd', 'qdd', 'tau', 'active', 'limits',
-            'duration', 'sddd', 'qddd', 'tau_dot', 'second_order_duration', 'dduration_dlimits']]] = None,
+            'duration', 'sddd', 'qddd', 'tau_dot', 'second_order_duration', 'dduration_dlimits', 'contact_wrenches']]] = None,
             timeout: Optional[float] = None,
     ) -> PathTimingAnswer:
         """The fastest timing of a path within limits.
@@ -3092,19 +3093,32 @@ class Operations:
         axes. Limits of frames are exact at all places: that of a speed bounds ṡ, and that of an acceleration is an ellipse in
         s̈ and ṡ², which is not replaced by a polyhedron. They hold beside limits of jerk and effort_rate, too. `limits` lists
         what was applied, those of frames last, and `active` has for each place the index of the limit that is reached there
-        within 1e-6 of its size, the one with the least room; -1 for none. `dduration_dlimits` has for each limit the derivative
-        of the duration by the size of the limit, its cost: how much shorter the motion becomes for a unit more of the limit, by
-        all places where it is reached. 0 means that the limit costs nothing. Both sides of a limit move outwards, and of
-        effort_speed the stall effort moves. Without gravity and friction the sum of limit times derivative, times 2 for
-        accelerations and efforts and 3 for jerks and effort rates, is minus the duration. With a limit of jerk or effort_rate
-        the derivatives are the multipliers of the local optimum, from which durations differ by what keeps the limits between
-        places, as said above: they agree with differences of durations to about 1 % of the duration, and better with more
-        places. 422 no-timing names the place and the limits: those that contradict each other, one that keeps the robot from
-        slowing down in time, a path outside the limits of position, or a place at which nothing limits the speed. Efforts of
-        mimic joints, and friction with a `coulomb_velocity`, a `stribeck_velocity` or a `load`, are not taken: 422
-        not-supported. Sharp Coulomb friction has the sign of dq/ds. A limit of effort_rate and sharp friction that jumps on the
-        way have no timing. The path needs a continuous first derivative, and with limits of jerk or effort_rate a continuous
-        second one. Wrenches are constant along the path. Models with `loops` are the 422 not-for-loops.
+        within 1e-6 of its size, the one with the least room; -1 for none. With `held` frames a robot with legs, or one that
+        pushes, moves along the path while these frames rest, as in inverse-dynamics: no actuator moves the floating base, and
+        the torques follow from contact wrenches, which may be any within the limits of the contacts. The wrenches, s̈ and ṡ²
+        that the limits of contacts and efforts allow at a place are a polytope, and the pairs (s̈, ṡ²) in it a polygon, which
+        is found exactly, edge by edge (Bretl & Lall 2008), up to 64 edges; of a polygon with more, that of 64 vertices is
+        taken, inside it. A friction cone without `facets` counts as a pyramid of 16 edges inside it, at most 2 % of the
+        coefficient. `limits` lists the limits of contacts last, with frame and kind: least_normal_force with `lower`,
+        friction_coefficient and torsional_friction_coefficient with `upper`, and sole. An edge mostly follows from several
+        limits at once; `active` names the one with the largest multiplier. `contact_wrenches`, among the outputs by default,
+        are those of least norm within all limits, those of efforts too, and `tau` goes with them. A path that moves a held
+        frame by more than 1e-6 of its motion is 422 held-frame-accelerates with frame, axis and residual: a spline through
+        postures of inverse kinematics needs a high degree and many control points. `held` is not taken with limits of jerk,
+        effort_rate and effort_speed, viscous friction or damping, rolling frames, and the output dduration_dlimits.
+        `dduration_dlimits` has for each limit the derivative of the duration by the size of the limit, its cost: how much
+        shorter the motion becomes for a unit more of the limit, by all places where it is reached. 0 means that the limit costs
+        nothing. Both sides of a limit move outwards, and of effort_speed the stall effort moves. Without gravity and friction
+        the sum of limit times derivative, times 2 for accelerations and efforts and 3 for jerks and effort rates, is minus the
+        duration. With a limit of jerk or effort_rate the derivatives are the multipliers of the local optimum, from which
+        durations differ by what keeps the limits between places, as said above: they agree with differences of durations to
+        about 1 % of the duration, and better with more places. 422 no-timing names the place and the limits: those that
+        contradict each other, one that keeps the robot from slowing down in time, a path outside the limits of position, or a
+        place at which nothing limits the speed. Efforts of mimic joints, and friction with a `coulomb_velocity`, a
+        `stribeck_velocity` or a `load`, are not taken: 422 not-supported. Sharp Coulomb friction has the sign of dq/ds. A limit
+        of effort_rate and sharp friction that jumps on the way have no timing. The path needs a continuous first derivative,
+        and with limits of jerk or effort_rate a continuous second one. Wrenches are constant along the path. Models with
+        `loops` are the 422 not-for-loops.
 
         degree: Of the B-spline; 3 is cubic.
         control_points: m × nv, or B × m × nv, m at least degree + 1: rad or m. At joints with a quaternion: position and
@@ -3116,6 +3130,8 @@ class Operations:
         kinds: Of limits; default all.
         joint_limits: Limits in place of those of the model, for each kind that is named.
         frame_limits: Limits of the motion of frames, each frame once.
+        held: Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. Not with `free`.
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
@@ -3149,14 +3165,14 @@ class Operations:
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
         arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
         empty.
-        outputs: With a limit of jerk or effort_rate sddd, qddd, tau_dot and second_order_duration are answered by default, too;
-        without one they do not exist.
+        outputs: With a limit of jerk or effort_rate sddd, qddd, tau_dot and second_order_duration are answered by default, too,
+        and with held contact_wrenches; without them they do not exist.
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("path-timing", PathTimingAnswer, {"degree": degree, "control_points": control_points, "samples":
             samples, "knots": knots, "intervals": intervals, "kinds": kinds, "joint_limits": joint_limits, "frame_limits":
-            frame_limits, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
-            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            frame_limits, "held": held, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction,
+            "joints": joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def feed_forward(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
