@@ -87,8 +87,8 @@ static inline void set_state(const tangent_pass *p)
 
 /* Rates, along the direction, of the motion of the parent, in the parent's axes. */
 typedef struct tangent {
-    vec3        o;
-    motion_rate rate;
+    vec3        dw, o;
+    motion_rate rate; /* dwd and da */
 } tangent;
 
 /* The directions e, g, j of position, rate and acceleration of a joint of one coordinate. The angle of a rotor has no
@@ -115,7 +115,7 @@ LANE_INLINE void tangent_to_child(link_transform X, const acceleration_matrix *d
 {
     t->rate.ad  = to_child(X, acceleration_at_child(X, t->rate.ad, dU));
     t->rate.wdd = to_child(X, t->rate.wdd);
-    t->rate.dw  = to_child(X, t->rate.dw);
+    t->dw       = to_child(X, t->dw);
     t->o        = to_child(X, t->o);
 }
 
@@ -124,7 +124,7 @@ static inline void tangent_step(const dyn_body *b, const motion_state *body, lan
 {
     const motion *k = &body->motion;
     if (b->joint.kind == DYN_PRISMATIC) {
-        vec3 ad    = turn_about_z(turn_about_z(t->rate.ad, t->rate.dw, s + s), k->w, x.g + x.g);
+        vec3 ad    = turn_about_z(turn_about_z(t->rate.ad, t->dw, s + s), k->w, x.g + x.g);
         ad.x       = add_mul(ad.x, body->U.xz, x.e);
         ad.y       = add_mul(ad.y, body->U.yz, x.e);
         ad.z       = sub_mul(ad.z + x.j, acceleration_zz(&body->U), x.e);
@@ -132,9 +132,9 @@ static inline void tangent_step(const dyn_body *b, const motion_state *body, lan
         return;
     }
     const vec3 carried = turn_about_z(k->wd, k->w, -s); /* x and y of wd_k; cross products with z ignore its z */
-    t->rate.dw         = turn_about_z(t->rate.dw, k->w, x.e);
-    t->rate.dw.z += x.g;
-    t->rate.wdd = turn_about_z(turn_about_z(turn_about_z(t->rate.wdd, carried, x.e), t->rate.dw, s), k->w, x.g);
+    t->dw              = turn_about_z(t->dw, k->w, x.e);
+    t->dw.z += x.g;
+    t->rate.wdd = turn_about_z(turn_about_z(turn_about_z(t->rate.wdd, carried, x.e), t->dw, s), k->w, x.g);
     t->rate.wdd.z += x.j;
     t->rate.ad = turn_about_z(t->rate.ad, k->a, x.e);
     t->o.z += x.e;
@@ -150,13 +150,13 @@ static inline void free_tangent_step(const tangent_pass *p, const dyn_body *b, l
                 g = free_rates(b, p->along.qd), j = free_rates(b, p->along.qdd);
     const vec3 w = sub(body->w, u.w), wd = sub(sub(body->wd, a.w), cross(w, u.w)), two_w = add(add(w, w), u.w),
                origin = sub(sub(body->a, a.v), cross(two_w, u.v));
-    const vec3 dw     = cross_add(t->rate.dw, w, e.w);
+    const vec3 dw     = cross_add(t->dw, w, e.w);
     vec3       ad     = t->rate.ad;
     if (parent) ad = add(ad, to_child(X, acceleration_of_point(vec3_zero(), &parent->state.U, to_parent(X, e.v))));
     ad          = add(cross_add(ad, origin, e.w), j.v);
     t->rate.ad  = cross_add(cross_add(ad, add(add(dw, dw), g.w), u.v), two_w, g.v);
     t->rate.wdd = cross_add(cross_add(add(cross_add(t->rate.wdd, wd, e.w), j.w), dw, u.w), w, g.w);
-    t->rate.dw  = add(dw, g.w);
+    t->dw       = add(dw, g.w);
     t->o        = add(t->o, e.w);
 }
 
@@ -166,19 +166,20 @@ static inline void move_tangent(const tangent_pass *p, int i)
     const dyn_body        *b  = &p->scene->model->body[i];
     const joint_transform *XJ = &p->ws->XJ[i];
     tangent_body          *B  = &p->body[i];
-    tangent                t  = {vec3_zero(), {vec3_zero(), vec3_zero(), vec3_zero()}};
+    tangent                t  = {vec3_zero(), vec3_zero(), {vec3_zero(), vec3_zero()}};
     if (b->tree.parent != DYN_WORLD) {
         const tangent_body *parent = &p->body[b->tree.parent];
-        t                          = (tangent){parent->o, parent->state.rate};
+        t                          = (tangent){parent->state.dw, parent->o, parent->state.rate};
         WITH_LINK_TRANSFORM(b, XJ, tangent_to_child, &parent->state.Ud, &t)
     }
     if (dyn_joint_has_quaternion(b->joint.kind))
         free_tangent_step(p, b, free_transform_of(b, XJ), &t);
     else
         tangent_step(b, &B->state, joint_rate(b, p->io->qd), direction_of_joint(p, b), &t);
+    B->state.dw   = t.dw;
     B->o          = t.o;
     B->state.rate = t.rate;
-    B->state.Ud   = acceleration_matrix_rate(B->state.motion.w, t.rate.dw, t.rate.wdd);
+    B->state.Ud   = acceleration_matrix_rate(B->state.motion.w, t.dw, t.rate.wdd);
     B->rate       = inertial_wrench(&b->derived.regrouped, t.rate.ad, &B->state.Ud, b->joint.kind == DYN_REVOLUTE);
 }
 

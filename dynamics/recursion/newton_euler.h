@@ -117,7 +117,7 @@ LANE_NOINLINE void passes_with_wrenches(const newton_euler_pass *p, newton_euler
 }
 
 /* Sets the transforms of the joints, and gathers the external wrenches. */
-static inline void newton_euler_prepare(const newton_euler_pass *p)
+LANE_INLINE void newton_euler_prepare(const newton_euler_pass *p)
 {
     set_joint_transforms(p->scene->model, p->io->q, p->ws->XJ);
     if (scene_has_externals(p->scene, p->io->wrenches))

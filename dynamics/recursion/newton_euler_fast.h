@@ -35,10 +35,9 @@ LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_b
     state.motion.wd.z = s.sdd;
     state.U           = acceleration_matrix_about_z(s.sd * s.sd, s.sdd);
     if (!v.rates) return state;
-    state.rate = (motion_rate){.dw  = {zero, zero, s.g},
-                               .wdd = {zero, zero, s.j},
-                               .ad  = {s.e * state.motion.a.y, -s.e * state.motion.a.x, zero}};
-    state.Ud   = acceleration_matrix_about_z((s.sd + s.sd) * s.g, s.j);
+    state.rate = (motion_rate){.wdd = {zero, zero, s.j}, .ad = {s.e * state.motion.a.y, -s.e * state.motion.a.x, zero}};
+    if (v.along) state.dw = (vec3){zero, zero, s.g};
+    state.Ud = acceleration_matrix_about_z((s.sd + s.sd) * s.g, s.j);
     return state;
 }
 
@@ -113,7 +112,7 @@ LANE_INLINE void plain_body_rate(const newton_euler_pass *p, int i, motion_state
 {
     const dyn_body               *b  = &p->scene->model->body[i];
     const newton_euler_workspace *ws = p->ws;
-    state->Ud                        = acceleration_matrix_rate(state->motion.w, state->rate.dw, state->rate.wdd);
+    state->Ud = acceleration_matrix_rate(state->motion.w, component_rate(state, v), state->rate.wdd);
     if (v.wrenches && p->io->joint_wrench_rates)
         ws->axis_wrench_rate[i] = axis_inertial_wrench(b->derived.axis_moments, state->rate.ad, &state->Ud);
     state->rate.ad =
@@ -164,6 +163,7 @@ LANE_INLINE void forward_plain_run(const newton_euler_pass *p, dyn_run run, newt
     if (serial || !body[i - 1].tree.carries_run) return;
     p->ws->motion[i - 1] = state.motion;
     if (v.rates) p->ws->motion_rate[i - 1] = state.rate;
+    if (v.along) p->ws->dw[i - 1] = state.dw;
 }
 
 /* --- backward pass -------------------------------------------------------------------------------------------- */
@@ -184,6 +184,7 @@ LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, new
 {
     const newton_euler_workspace *ws   = p->ws;
     const dyn_body               *body = p->scene->model->body, *first = &body[run.first];
+    const lane                   *e = v.along ? p->io->along.q : p->io->qd;
     int                           i = run.end - 1;
     wrench_state                  s = {.wrench = ws->required[i]};
     if (v.rates) s.rate = ws->required_rate[i];
@@ -194,11 +195,11 @@ LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, new
         assume_serial_body(b, (size_t)i, serial);
         results_out(p, i, &s, v);
         if (i == run.first) break;
-        WITH_REVOLUTE_TRANSFORM(b, &ws->XJ[i], wrench_to_previous_body, ws, i, position_rate(b, p->io, v), &s, v)
+        WITH_REVOLUTE_TRANSFORM(b, &ws->XJ[i], wrench_to_previous_body, ws, i, e[b->joint.v], &s, v)
     }
     if (first->tree.parent == DYN_WORLD) return;
     assume_plain_body(first, true);
-    WITH_REVOLUTE_TRANSFORM(first, &ws->XJ[i], wrench_to_parent_step, position_rate(first, p->io, v), &s, v)
+    WITH_REVOLUTE_TRANSFORM(first, &ws->XJ[i], wrench_to_parent_step, e[first->joint.v], &s, v)
     ws->required[first->tree.parent] = wrench_add(ws->required[first->tree.parent], s.wrench);
     if (v.rates) ws->required_rate[first->tree.parent] = wrench_add(ws->required_rate[first->tree.parent], s.rate);
 }

@@ -16,6 +16,7 @@ typedef struct newton_euler_workspace {
                             joint wrenches */
     external_wrenches ext;
     motion_rate *motion_rate; /* motion_rate, required_rate and axis_wrench_rate: rates of the three arrays above */
+    vec3        *dw;          /* [n_bodies] dw of motion_state, like `motion` */
     wrench      *required_rate, *axis_wrench_rate;
     vec3        *w; /* [n_bodies] angular velocities, or angular displacements along a direction, only for the rates
                        of external wrenches */
@@ -36,6 +37,7 @@ static inline newton_euler_workspace newton_euler_place(arena *a, const dyn_mode
         ws.motion_rate      = arena_take(a, m->n_bodies, sizeof(motion_rate));
         ws.required_rate    = arena_take(a, m->n_bodies, sizeof(wrench));
         ws.axis_wrench_rate = arena_take(a, m->n_bodies, sizeof(wrench));
+        ws.dw               = arena_take(a, m->n_bodies, sizeof(vec3));
         ws.w                = arena_take(a, m->n_bodies, sizeof(vec3));
     }
     return ws;
@@ -89,13 +91,21 @@ LANE_INLINE joint_rates joint_rates_of(const dyn_body *b, const newton_euler_io 
 
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
+/* Returns the rate of the components of w, which is wd along time. */
+LANE_INLINE vec3 component_rate(const motion_state *state, newton_euler_variant v)
+{
+    return v.along ? state->dw : state->motion.wd;
+}
+
 /* Replaces the motion of the parent, with the acceleration at the body's origin, by the motion of the body. */
 LANE_INLINE void joint_step_at_origin(link_transform X, joint_rates s, motion_state *state, newton_euler_variant v)
 {
     const motion k = motion_to_child(X, state->motion);
-    if (v.rates) state->rate = motion_rate_to_child(X, state->rate, &k, s.e, v.along);
+    if (v.rates) state->rate = motion_rate_to_child(X, state->rate, &k, s.e);
+    if (v.along) state->dw = component_rate_to_child(X, state->dw, &k, s.e);
     state->motion = add_joint_motion(X, k, s);
-    if (v.rates) state->rate = add_joint_motion_rate(X, state->rate, &k, &state->motion, s, v.along);
+    if (v.rates) state->rate = add_joint_motion_rate(X, state->rate, &k, component_rate(state, v), s);
+    if (v.along && X.joint != DYN_PRISMATIC) state->dw.z += s.g;
 }
 
 /* Replaces the motion of the parent, with the acceleration at the parent's origin, by the motion of the body. */
@@ -111,11 +121,12 @@ LANE_INLINE void joint_step(link_transform X, joint_rates s, motion_state *state
 LANE_NOINLINE void free_joint_step(const dyn_body *b, const joint_transform *XJ, const newton_euler_io *io,
                                    motion_state *state, newton_euler_variant v)
 {
-    const link_transform   X = free_transform_of(b, XJ);
-    const free_joint_rates s = {free_rates(b, io->qd), free_rates(b, io->qdd), free_rates(b, io->along.q),
-                                free_rates(b, io->along.qd), free_rates(b, io->along.qdd)};
-    motion                 k = {vec3_zero(), vec3_zero(), state->motion.a};
-    motion_rate            d = {vec3_zero(), vec3_zero(), vec3_zero()};
+    const link_transform   X  = free_transform_of(b, XJ);
+    const free_joint_rates s  = {free_rates(b, io->qd), free_rates(b, io->qdd), free_rates(b, io->along.q),
+                                 free_rates(b, io->along.qd), free_rates(b, io->along.qdd)};
+    motion                 k  = {vec3_zero(), vec3_zero(), state->motion.a};
+    motion_rate            d  = {vec3_zero(), vec3_zero()};
+    vec3                   dw = vec3_zero();
     if (b->tree.parent ==
         DYN_WORLD) { /* the world does not rotate: this saves 6 % of the torque derivative of solo12 */
         k.a = to_child(X, k.a);
@@ -126,11 +137,13 @@ LANE_NOINLINE void free_joint_step(const dyn_body *b, const joint_transform *XJ,
                 acceleration_of_point(acceleration_rate_at_child(X, state, lane_of(0)), &state->U, to_parent(X, s.e.v));
         state->motion.a = acceleration_at_child(X, state->motion.a, &state->U);
         k               = motion_to_child(X, state->motion);
-        if (v.rates) d = motion_rate_to_child(X, d, &k, lane_of(0), v.along);
+        if (v.rates) d = motion_rate_to_child(X, d, &k, lane_of(0));
+        dw = v.along ? to_child(X, state->dw) : k.wd;
     }
-    if (v.rates) state->rate = add_free_motion_rate(d, &k, &s);
+    dw = cross_add(dw, k.w, s.e.w);
+    if (v.rates) state->rate = add_free_motion_rate(d, &k, dw, &s);
+    if (v.along) state->dw = add(dw, s.g.w);
     state->motion = add_free_motion(k, &s);
-    if (v.rates && !v.along) state->rate.dw = state->motion.wd;
 }
 
 /* Sets the inertial wrench of body i minus the external wrench, and the rate of the inertial wrench. */
@@ -157,7 +170,7 @@ LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_
 LANE_INLINE void set_acceleration_matrices(motion_state *state, newton_euler_variant v)
 {
     state->U = acceleration_matrix_of(state->motion.w, state->motion.wd);
-    if (v.rates) state->Ud = acceleration_matrix_rate(state->motion.w, state->rate.dw, state->rate.wdd);
+    if (v.rates) state->Ud = acceleration_matrix_rate(state->motion.w, component_rate(state, v), state->rate.wdd);
 }
 
 /* --- the pass ------------------------------------------------------------------------------------------------- */
@@ -165,10 +178,12 @@ LANE_INLINE void set_acceleration_matrices(motion_state *state, newton_euler_var
 /* Returns the motion of the parent of body b. The world has the acceleration -g. */
 LANE_INLINE motion_state parent_motion(const newton_euler_pass *p, const dyn_body *b, newton_euler_variant v)
 {
-    motion_state state = {.motion = world_motion(p->scene->gravity), .rate = {vec3_zero(), vec3_zero(), vec3_zero()}};
+    motion_state state = {.motion = world_motion(p->scene->gravity), .rate = {vec3_zero(), vec3_zero()}};
+    if (v.along) state.dw = vec3_zero();
     if (b->tree.parent != DYN_WORLD) {
         state.motion = p->ws->motion[b->tree.parent];
         if (v.rates) state.rate = p->ws->motion_rate[b->tree.parent];
+        if (v.along) state.dw = p->ws->dw[b->tree.parent];
     }
     set_acceleration_matrices(&state, v);
     return state;
@@ -196,4 +211,5 @@ LANE_INLINE void forward_run(const newton_euler_pass *p, dyn_run run, newton_eul
     if (!body[run.end - 1].tree.carries_run) return;
     p->ws->motion[run.end - 1] = state.motion;
     if (v.rates) p->ws->motion_rate[run.end - 1] = state.rate;
+    if (v.along) p->ws->dw[run.end - 1] = state.dw;
 }

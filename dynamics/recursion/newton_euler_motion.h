@@ -20,8 +20,8 @@ typedef struct motion { /* motion of a body, in its axes */
     vec3 a;             /* classical acceleration of the origin, minus gravity */
 } motion;
 
-typedef struct motion_rate { /* rates of the components of w, wd and a */
-    vec3 dw, wdd, ad;
+typedef struct motion_rate { /* rates of the components of wd and a */
+    vec3 wdd, ad;
 } motion_rate;
 
 /* The motion of a body with U, and the rates of both. The rates are not set if a call computes no rates. */
@@ -30,6 +30,7 @@ typedef struct motion_state {
     acceleration_matrix U;
     motion_rate         rate;
     acceleration_matrix Ud;
+    vec3                dw; /* rate of the components of w; only set along a direction */
 } motion_state;
 
 /* Rate and acceleration of a joint with one coordinate, and the rates of its position, rate and acceleration. */
@@ -91,15 +92,19 @@ LANE_INLINE motion motion_to_child(link_transform X, motion k)
 }
 
 /* Rotates the rates d of the parent's motion to the body's axes, which turn about z at e. The components of R^T x, for
- * x = a, w and wd, have the rate R^T x' - e z x R^T x; k holds R^T a, R^T w and R^T wd. `along`, a constant of the
- * inlined code: d is along a direction; along time dw = wd is not rotated. */
-LANE_INLINE motion_rate motion_rate_to_child(link_transform X, motion_rate d, const motion *k, lane e, const bool along)
+ * x = a and wd, have the rate R^T x' - e z x R^T x; k holds R^T a and R^T wd. */
+LANE_INLINE motion_rate motion_rate_to_child(link_transform X, motion_rate d, const motion *k, lane e)
 {
-    d = (motion_rate){.dw = along ? to_child(X, d.dw) : k->wd, .ad = to_child(X, d.ad), .wdd = to_child(X, d.wdd)};
+    d = (motion_rate){.ad = to_child(X, d.ad), .wdd = to_child(X, d.wdd)};
     if (X.joint != DYN_REVOLUTE) return d;
-    return (motion_rate){.dw  = along ? subtract_spin(d.dw, k->w, e) : d.dw,
-                         .ad  = subtract_spin(d.ad, k->a, e),
-                         .wdd = subtract_spin(d.wdd, k->wd, e)};
+    return (motion_rate){.ad = subtract_spin(d.ad, k->a, e), .wdd = subtract_spin(d.wdd, k->wd, e)};
+}
+
+/* Rotates the rate dw of the components of the parent's w likewise; k holds R^T w. */
+LANE_INLINE vec3 component_rate_to_child(link_transform X, vec3 dw, const motion *k, lane e)
+{
+    dw = to_child(X, dw);
+    return X.joint == DYN_REVOLUTE ? subtract_spin(dw, k->w, e) : dw;
 }
 
 /* Adds the joint's motion to the parent's motion k, which is at the body's origin, in the body's axes.
@@ -117,24 +122,20 @@ LANE_INLINE motion add_joint_motion(link_transform X, motion k, joint_rates s)
     return k;
 }
 
-/* The rate of add_joint_motion. `body` is its result, k the motion before it.
- *     revolute:   dw += g z,  wdd += j z + dw x sd z + w x g z
- *     prismatic:  a' += j z + 2 dw x sd z + 2 w x g z */
-LANE_INLINE motion_rate add_joint_motion_rate(link_transform X, motion_rate d, const motion *k, const motion *body,
-                                              joint_rates s, const bool along)
+/* The rate of add_joint_motion. k is the motion before it, and dw the rate of the components of the body's w.
+ *     revolute:   wdd += j z + dw x sd z + w x g z
+ *     prismatic:  a' += j z + 2 dw x sd z + 2 w x g z
+ * The z of dw has no effect; along a direction the revolute joint then adds g to it. */
+LANE_INLINE motion_rate add_joint_motion_rate(link_transform X, motion_rate d, const motion *k, vec3 dw, joint_rates s)
 {
-    if (!along)
-        d.dw = body->wd;
-    else if (X.joint != DYN_PRISMATIC)
-        d.dw.z += s.g;
     if (X.joint == DYN_PRISMATIC) {
         const lane twice = s.sd + s.sd, twice_g = s.g + s.g;
-        d.ad.x = add_mul(add_mul(d.ad.x, d.dw.y, twice), k->w.y, twice_g);
-        d.ad.y = sub_mul(sub_mul(d.ad.y, d.dw.x, twice), k->w.x, twice_g);
+        d.ad.x = add_mul(add_mul(d.ad.x, dw.y, twice), k->w.y, twice_g);
+        d.ad.y = sub_mul(sub_mul(d.ad.y, dw.x, twice), k->w.x, twice_g);
         d.ad.z += s.j;
     } else {
-        d.wdd.x = add_mul(add_mul(d.wdd.x, d.dw.y, s.sd), k->w.y, s.g);
-        d.wdd.y = sub_mul(sub_mul(d.wdd.y, d.dw.x, s.sd), k->w.x, s.g);
+        d.wdd.x = add_mul(add_mul(d.wdd.x, dw.y, s.sd), k->w.y, s.g);
+        d.wdd.y = sub_mul(sub_mul(d.wdd.y, dw.x, s.sd), k->w.x, s.g);
         d.wdd.z += s.j;
     }
     return d;
@@ -155,17 +156,14 @@ LANE_INLINE motion add_free_motion(motion k, const free_joint_rates *s)
 /* The rate of add_free_motion along a direction that turns the joint by e (linear and angular part e_v, e_w), and
  * changes its velocity by g and its acceleration by j. Components R^T x have the rate R^T x' - e_w x R^T x; d contains
  * R^T x' only. With the rate w' = dw + w x e_w of the components of w,
- *     dw_c  = w' + g_w,
  *     wdd_c = wdd + wd x e_w + j_w + w' x y + w x g_w,
- *     a_c'  = a' + a x e_w + j_v + (2 w' + g_w) x u + (2 w + y) x g_v. */
-LANE_INLINE motion_rate add_free_motion_rate(motion_rate d, const motion *k, const free_joint_rates *s)
+ *     a_c'  = a' + a x e_w + j_v + (2 w' + g_w) x u + (2 w + y) x g_v,
+ * and w_c has the rate w' + g_w. */
+LANE_INLINE motion_rate add_free_motion_rate(motion_rate d, const motion *k, vec3 w_rate, const free_joint_rates *s)
 {
     const vec3 u = s->v.v, y = s->v.w, e = s->e.w, g = s->g.w;
-    const vec3 w_rate = cross_add(d.dw, k->w, e), two_w = add(add(k->w, k->w), y),
-               two_w_rate = add(add(w_rate, w_rate), g);
-    const vec3 wdd        = cross_add(cross_add(add(s->j.w, d.wdd), k->wd, e), w_rate, y);
-    const vec3 ad         = add(cross_add(d.ad, k->a, e), s->j.v);
-    return (motion_rate){.dw  = add(w_rate, g),
-                         .wdd = cross_add(wdd, k->w, g),
-                         .ad  = cross_add(cross_add(ad, two_w_rate, u), two_w, s->g.v)};
+    const vec3 two_w = add(add(k->w, k->w), y), two_w_rate = add(add(w_rate, w_rate), g);
+    const vec3 wdd = cross_add(cross_add(add(s->j.w, d.wdd), k->wd, e), w_rate, y);
+    const vec3 ad  = add(cross_add(d.ad, k->a, e), s->j.v);
+    return (motion_rate){.wdd = cross_add(wdd, k->w, g), .ad = cross_add(cross_add(ad, two_w_rate, u), two_w, s->g.v)};
 }
