@@ -38,7 +38,7 @@ LANE_INLINE void backward_run(const newton_euler_pass *p, dyn_run run, newton_eu
         results_out(p, i, &s, v);
         if (b->tree.parent == DYN_WORLD) return;
         if (free && v.rates) s.rate = free_wrench_rate(b, p->io->along.q, &s);
-        const lane e = free ? lane_of(0) : position_rate(b, p->io, v);
+        const lane e = free ? lane_of(0) : joint_rate(b, direction_of(p->io, v).q);
         WITH_LINK_TRANSFORM(b, &ws->XJ[i], wrench_to_parent_step, e, &s, v)
         ws->required[b->tree.parent] = wrench_add(ws->required[b->tree.parent], s.wrench);
         if (v.rates) ws->required_rate[b->tree.parent] = wrench_add(ws->required_rate[b->tree.parent], s.rate);
@@ -88,7 +88,7 @@ LANE_INLINE void displacement_to_child(link_transform X, vec3 *o)
 
 /* Sets ws->w to the angular displacement o of each body along the direction: o = R^T o_p + e z. External wrenches in
  * world axes turn backward by o as their body turns. */
-static inline void set_displacements(const newton_euler_pass *p, newton_euler_variant v)
+static inline void set_displacements(const newton_euler_pass *p)
 {
     for (size_t i = 0; i < p->scene->model->n_bodies; i++) {
         const dyn_body *b = &p->scene->model->body[i];
@@ -97,7 +97,7 @@ static inline void set_displacements(const newton_euler_pass *p, newton_euler_va
         if (dyn_joint_has_quaternion(b->joint.kind))
             o = add(o, joint_angular(b, p->io->along.q));
         else if (b->joint.kind == DYN_REVOLUTE)
-            o.z += position_rate(b, p->io, v);
+            o.z += joint_rate(b, p->io->along.q);
         p->ws->w[i] = o;
     }
 }
@@ -110,7 +110,7 @@ LANE_NOINLINE void passes_with_wrenches(const newton_euler_pass *p, newton_euler
     v.wrenches           = true;
     forward_pass(p, v);
     if (v.rates && externals) {
-        if (v.along) set_displacements(p, v);
+        if (v.along) set_displacements(p);
         subtract_external_rates(p);
     }
     backward_pass(p, v);

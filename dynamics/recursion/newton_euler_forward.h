@@ -71,21 +71,20 @@ LANE_INLINE const lane *values_or_zeros(const newton_euler_workspace *ws, const 
     return values;
 }
 
-/* Returns the rate of the position of a joint of one coordinate. The angle of a rotor has no effect, so its rate along
- * a direction is zero. */
-LANE_INLINE lane position_rate(const dyn_body *b, const newton_euler_io *io, newton_euler_variant v)
+/* Returns the direction of the rates; the compiler then sees that those along time are the inputs. */
+LANE_INLINE direction direction_of(const newton_euler_io *io, newton_euler_variant v)
 {
-    if (!v.along) return joint_rate(b, io->qd);
-    return b->joint.is_rotor ? lane_of(0) : joint_rate(b, io->along.q);
+    return v.along ? io->along : (direction){io->qd, io->qdd, io->along.qdd};
 }
 
 LANE_INLINE joint_rates joint_rates_of(const dyn_body *b, const newton_euler_io *io, newton_euler_variant v)
 {
-    joint_rates s = {.sd = joint_rate(b, io->qd), .sdd = joint_rate(b, io->qdd)};
+    const direction along = direction_of(io, v);
+    joint_rates     s     = {.sd = joint_rate(b, io->qd), .sdd = joint_rate(b, io->qdd)};
     if (!v.rates) return s;
-    s.e = position_rate(b, io, v);
-    s.g = v.along ? joint_rate(b, io->along.qd) : s.sdd;
-    s.j = joint_rate(b, io->along.qdd);
+    s.e = joint_rate(b, along.q);
+    s.g = joint_rate(b, along.qd);
+    s.j = joint_rate(b, along.qdd);
     return s;
 }
 

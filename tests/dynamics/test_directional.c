@@ -102,8 +102,7 @@ static void test_rates_are_complex_step_derivatives(void **state)
     }
 }
 
-/* Time is one direction, that of qd, qdd and qddd, along which inverse dynamics has a kernel of its own. It leaves the
- * joints of rotors to turn; the rates of tau do not depend on that. */
+/* Time is the direction qd, qdd, qddd, and has a kernel of its own. */
 static void compare_rates_with_time_derivatives(const trial *t)
 {
     const size_t       nv    = t->nv;
