@@ -279,6 +279,7 @@ void api_end(api_call *call)
     api_expanded_free(&call->expanded, &call->share);
     api_unclaim(&call->share, call->share.bytes);
     api_model_release(call->model);
+    free(call->models);
     free(call->if_match);
     free(call->if_none_match);
     free(call->if_revision);

@@ -50,6 +50,12 @@ static void map(const dyn_robot_ode *ode, const dyn_friction_map *io)
     ode->friction->map(ode->s->scene, ode->workspace, io, 1);
 }
 
+/* Maps efforts by the friction that the controller knows. */
+static void map_controlled(const dyn_robot_ode *ode, const dyn_friction_map *io)
+{
+    ode->friction->map(&ode->controller_scene, ode->workspace, io, 1);
+}
+
 /* Returns the friction with which joint j slides to a side (1, -1; 0: none) at this rate, N m or N. */
 static double sliding(const dyn_robot_ode *ode, const dyn_friction_joint *j, int side, double rate)
 {
@@ -91,9 +97,9 @@ void dyn_ode_friction_compensate(const dyn_robot_ode *ode, const double *qd)
     const size_t            W = ode->W;
     if (!any_has_other_side(ode, qd)) return;
     if (f->map) {
-        map(ode, &(dyn_friction_map){.qd = qd, .tau = ode->tau, .result = f->T});
+        map_controlled(ode, &(dyn_friction_map){.qd = qd, .tau = ode->tau, .result = f->T});
         set_sides(ode, qd, true);
-        map(ode, &(dyn_friction_map){.qd = qd, .side = f->side, .T = f->T, .result = f->T});
+        map_controlled(ode, &(dyn_friction_map){.qd = qd, .side = f->side, .T = f->T, .result = f->T});
     } else {
         exchange_friction(ode, qd, f->T);
         for (size_t i = 0; i < ode->state.nv * W; i++)

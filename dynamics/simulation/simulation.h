@@ -32,11 +32,14 @@ typedef struct dyn_sampling {
 
 /* The efforts of actuators: torques over time, or a controller. */
 typedef struct dyn_actuator_input {
-    const dyn_controller  *controller;       /* NULL: the signal is torques */
-    const dyn_signal      *signal;           /* torques, or the controller's reference; NULL: all efforts are zero */
-    const double          *gains[DYN_GAINS]; /* [nv] of the controller; those of DYN_KI are NULL if there are none */
-    dyn_sampling           sampling;
-    bool                   knows_payload;  /* true: the controller knows the payload */
+    const dyn_controller *controller;       /* NULL: the signal is torques */
+    const dyn_signal     *signal;           /* torques, or the controller's reference; NULL: all efforts are zero */
+    const double         *gains[DYN_GAINS]; /* [nv] of the controller; those of DYN_KI are NULL if there are none */
+    dyn_sampling          sampling;
+    /* The robot as the controller knows it, with the same coordinates as the robot; NULL: the robot itself, with the
+     * payload if `knows_payload`. Only for robots without loops, and without held frames. */
+    const dyn_model       *model;
+    bool                   knows_payload;  /* true: the controller knows the payload; false with `model` */
     bool                   knows_friction; /* true: the controller knows the friction of joints */
     const void            *options;        /* options of the controller; NULL: none */
     bool                   clip;           /* true: efforts of the controller are clipped at their limits */

@@ -1,6 +1,7 @@
 /* actuator_input.c - reads the input of a simulation (actuator_input.h). */
 #include "actuator_input.h"
 #include "controller_fields.h"
+#include "controller_model.h"
 #include "api/codec/number.h"
 #include "dynamics/simulation/ode_input.h"
 #include <math.h>
@@ -173,13 +174,14 @@ static bool read_sampling(const api_query *q, const api_node *fields, const api_
                        API_NUMBER_TEXT(s->delay), DYN_MAX_PENDING);
 }
 
-/* Reads whether the controller's model has the payload and the friction of the robot. */
-static bool read_knowledge(const api_query *q, const api_node *fields, const api_place *up, api_actuator_input *d)
+/* Reads which model the controller uses, and whether it has the payload and the friction of the robot. */
+static bool read_knowledge(api_query *q, const api_node *fields, const api_place *up, api_actuator_input *d)
 {
     const api_place payload_at = api_place_key(up, "knows_payload"), friction_at = api_place_key(up, "knows_friction");
     d->knows_friction = true;
     return api_read_flag(q, api_node_get(fields, "knows_payload"), &payload_at, &d->knows_payload) &&
-           api_read_flag(q, api_node_get(fields, "knows_friction"), &friction_at, &d->knows_friction);
+           api_read_flag(q, api_node_get(fields, "knows_friction"), &friction_at, &d->knows_friction) &&
+           api_controller_model_read(q, fields, up, d);
 }
 
 static bool read_options(const api_query *q, const api_controller *controller, const api_node *fields,

@@ -2,7 +2,7 @@
  * actuators.
  *
  *     {"tau": signal} torques over time (api/requests/motion/signal.h)
- *     {"controller", "kp", "kd", "ki"?, "reference": signal, "clip"?, "period"?, "delay"?, ...} a controller
+ *     {"controller", "kp", "kd", "ki"?, "reference": signal, "clip"?, "period"?, "delay"?, "model"?, ...} a controller
  *                                                                           (dynamics/control/controller.h)
  *
  * The efforts of a controller are clipped at the limits of effort and the torque-speed lines of joints, and then at
@@ -20,6 +20,7 @@ typedef struct api_actuator_input {
     double               *gains[DYN_GAINS]; /* [nv] each kind of gain; NULL: the request does not have this kind */
     bool                  gain_is_scalar[DYN_GAINS]; /* true: the request gives one gain for all coordinates */
     dyn_sampling          sampling;
+    const api_model      *model; /* the stored model that the controller uses; NULL: that of the request */
     bool                  knows_payload, knows_friction; /* the controller's model has them */
     const void     *options;    /* options that only this controller has (dynamics/control/controller.h); NULL: none */
     bool            clip;       /* clip efforts at their limits */

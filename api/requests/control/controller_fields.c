@@ -7,9 +7,10 @@
 #define FILTER 200 /* rad/s, default bandwidth of the filter on theta_d */
 
 static const char *const pid_fields[] = {"controller", "kp", "kd", "ki", "reference", "clip", "period", "delay", NULL};
-static const char *const model_fields[] = {
-    "controller", "kp", "kd", "ki", "reference", "clip", "period", "delay", "knows_payload", "knows_friction", NULL};
-static const char *const hua_fields[] = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
+static const char *const model_fields[] = {"controller",     "kp",     "kd",    "ki",    "reference",
+                                           "clip",           "period", "delay", "model", "knows_payload",
+                                           "knows_friction", NULL};
+static const char *const hua_fields[]   = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
 
 /* Reads the bandwidth of the filter on theta_d, in rad/s. */
 static const void *read_hua(const api_query *q, const api_node *given, const api_place *up)

@@ -155,12 +155,14 @@ typedef struct api_unit_warnings api_unit_warnings;
 typedef struct api_row_scenes    api_row_scenes; /* row_scenes.h */
 
 typedef struct api_query {
-    api_call                          *call;
-    const api_input                   *input;
-    api_problem                       *problem; /* problem of the request */
-    api_pool                          *pool;    /* allocates memory that lasts until the end of the request */
-    const api_model                   *model;   /* with "locked" the reduced model */
-    api_model                         *reduced; /* the reduced model, a counted reference; NULL: no joint is locked */
+    api_call        *call;
+    const api_input *input;
+    api_problem     *problem;          /* problem of the request */
+    api_pool        *pool;             /* allocates memory that lasts until the end of the request */
+    const api_model *model;            /* with "locked" the reduced model */
+    api_model       *reduced;          /* the reduced model, a counted reference; NULL: no joint is locked */
+    api_model       *controller_model; /* the model of a controller (api/requests/control/controller_model.h), a counted
+                                        * reference; NULL: no controller names one */
     const struct api_operation *const *operations; /* all operations that a request may select; ends with NULL */
     /* True: the request is `evaluate`, and its answer is keyed by operation. */
     bool            combined;

@@ -31,6 +31,7 @@ static bool describe_input(const api_query *q, const api_actuator_input *d, dyn_
                   .signal         = d->is_given ? &d->signal.curve : NULL,
                   .gains          = {d->gains[DYN_KP], d->gains[DYN_KD], d->gains[DYN_KI]},
                   .sampling       = d->sampling,
+                  .model          = d->model ? d->model->dyn : NULL,
                   .knows_payload  = d->knows_payload,
                   .knows_friction = d->knows_friction,
                   .options        = d->options,

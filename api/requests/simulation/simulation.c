@@ -209,9 +209,19 @@ static bool check_rigid_friction(const api_query *q, const api_simulation *s)
                     "contacts a stiffness");
 }
 
+/* Refuses a controller's own model beside held frames, whose wrenches controllers find on the simulated robot. */
+static bool check_controller_model(const api_query *q, const api_simulation *s)
+{
+    const api_place input = api_place_key(NULL, "input"), model = api_place_key(&input, "model");
+    return !s->input.model || !s->contact ||
+           api_fail_at(q->problem, &model, API_NOT_SUPPORTED,
+                       "a controller has no model of its own beside held frames: leave out model or held");
+}
+
 bool api_simulation_prepare(api_plan *plan, api_simulation *s)
 {
-    if (!check_rigid_friction(plan->query, s) || !check_sharp_drives(plan->query, s) || !check_load(plan->query, s))
+    if (!check_rigid_friction(plan->query, s) || !check_sharp_drives(plan->query, s) || !check_load(plan->query, s) ||
+        !check_controller_model(plan->query, s))
         return false;
     size_t entries = plan->query->model->nv;
     if (!plan->state[API_QD]) {

@@ -93,8 +93,15 @@ bool api_patterns_match(const char *patterns, const char *name)
 
 bool api_may_use_model(const api_call *call, const char *name)
 {
-    const api_identity *client = call->identity;
-    return !client || !client->models || api_patterns_match(client->models, name);
+    return !call->models || api_patterns_match(call->models, name);
+}
+
+/* Copies the patterns of the client's models. */
+static bool keep_models(api_call *call, const api_identity *client, api_problem *problem)
+{
+    if (!client->models) return true;
+    call->models = strdup(client->models);
+    return call->models || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the request's head");
 }
 
 static bool check_model(const api_call *call, const api_route *route, api_problem *problem)
@@ -102,7 +109,7 @@ static bool check_model(const api_call *call, const api_route *route, api_proble
     const char *model = route->capture[0];
     if (strncmp(route->resource->pattern, "/v1/models/", 11) != 0 || api_may_use_model(call, model)) return true;
     return api_fail(problem, API_FORBIDDEN, NULL, "%s may not use the model \"%.64s\", only the models %.200s",
-                    call->identity->name, model, call->identity->models);
+                    call->identity->name, model, call->models);
 }
 
 bool api_check_role(api_call *call, const api_request *request, api_problem *problem)
@@ -112,7 +119,9 @@ bool api_check_role(api_call *call, const api_request *request, api_problem *pro
     char                wanted[64], held[64];
     unsigned            roles;
     bool                handled = call->kind == API_KIND_PLAIN || call->kind == API_KIND_HEAD;
-    if (!client || !handled || !api_route_find(call->api->resources, request->target, &route)) return true;
+    if (!client) return true;
+    if (!keep_models(call, client, problem)) return false;
+    if (!handled || !api_route_find(call->api->resources, request->target, &route)) return true;
     api_roles_of(route.resource, call->method, &roles);
     if (roles == ANY || !route.resource->handler[call->method]) return true;
     list_roles(roles, wanted, sizeof wanted);

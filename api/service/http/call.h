@@ -88,6 +88,8 @@ struct api_call {
     unsigned                    operation_number; /* api_operation_number of it; 0: the path has no operation */
     const api_identity         *identity;         /* of the request, only during api_begin; NULL: no access control */
     api_model                  *model; /* a counted reference; NULL: the path names no model, or an unknown one */
+    char *models; /* patterns of the models that the client may use (api_patterns_match), the call's own copy; NULL: all
+                   */
     char     *if_match, *if_none_match, *if_revision; /* the call's own copies of these headers and of Model-Revision */
     uint64_t  change;                                 /* for which the call waits before its model is found; 0: none */
     api_media content, media;                         /* media types of the request body and of the answer */
@@ -153,7 +155,7 @@ void api_make_id(api *api, char id[API_ID_SIZE]);
  * visible ASCII text of at most 128 characters. In request_id.c. */
 void api_reply_request_id(api_call *call, const char *id);
 
-/* True if the client of the call may use the model of this name. Valid during api_begin. In authorize.c. */
+/* True if the client of the call may use the model of this name. In authorize.c. */
 bool api_may_use_model(const api_call *call, const char *name);
 
 /* Adds a header to the reply, or replaces the header of the same name. The header is dropped if the reply has no space

@@ -94,6 +94,7 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
     api_buffer_free(&body);
     dyn_model_free(q.loaded);
     api_model_release(q.reduced);
+    api_model_release(q.controller_model);
     api_pool_end(&pool);
     return done;
 }
