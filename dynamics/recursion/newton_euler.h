@@ -38,7 +38,7 @@ LANE_INLINE void backward_run(const newton_euler_pass *p, dyn_run run, newton_eu
         results_out(p, i, &s, v);
         if (b->tree.parent == DYN_WORLD) return;
         if (free && v.rates) s.rate = free_wrench_rate(b, p->io->along.q, &s);
-        const lane e = free ? lane_of(0) : joint_rate(b, direction_of(p->io, v).q);
+        const lane e = free ? lane_of(0) : joint_rate(b, direction_of_rates(p->io, v).q);
         WITH_LINK_TRANSFORM(b, &ws->XJ[i], wrench_to_parent_step, e, &s, v)
         ws->required[b->tree.parent] = wrench_add(ws->required[b->tree.parent], s.wrench);
         if (v.rates) ws->required_rate[b->tree.parent] = wrench_add(ws->required_rate[b->tree.parent], s.rate);
@@ -102,8 +102,8 @@ static inline void set_displacements(const newton_euler_pass *p)
     }
 }
 
-/* The passes with external or joint wrenches. These are rare, so the function is not inlined. External wrenches are
- * gathered before. */
+/* The passes with external or joint wrenches, which are rare, so that the function is not inlined. External wrenches
+ * are gathered before. */
 LANE_NOINLINE void passes_with_wrenches(const newton_euler_pass *p, newton_euler_variant v)
 {
     const bool externals = scene_has_externals(p->scene, p->io->wrenches);

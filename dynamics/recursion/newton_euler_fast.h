@@ -184,7 +184,7 @@ LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, new
 {
     const newton_euler_workspace *ws   = p->ws;
     const dyn_body               *body = p->scene->model->body, *first = &body[run.first];
-    const lane                   *e = direction_of(p->io, v).q;
+    const lane                   *e = direction_of_rates(p->io, v).q;
     int                           i = run.end - 1;
     wrench_state                  s = {.wrench = ws->required[i]};
     if (v.rates) s.rate = ws->required_rate[i];

@@ -72,14 +72,14 @@ LANE_INLINE const lane *values_or_zeros(const newton_euler_workspace *ws, const 
 }
 
 /* Returns the direction of the rates; the compiler then sees that those along time are the inputs. */
-LANE_INLINE direction direction_of(const newton_euler_io *io, newton_euler_variant v)
+LANE_INLINE direction direction_of_rates(const newton_euler_io *io, newton_euler_variant v)
 {
     return v.along ? io->along : (direction){io->qd, io->qdd, io->along.qdd};
 }
 
 LANE_INLINE joint_rates joint_rates_of(const dyn_body *b, const newton_euler_io *io, newton_euler_variant v)
 {
-    const direction along = direction_of(io, v);
+    const direction along = direction_of_rates(io, v);
     joint_rates     s     = {.sd = joint_rate(b, io->qd), .sdd = joint_rate(b, io->qdd)};
     if (!v.rates) return s;
     s.e = joint_rate(b, along.q);
