@@ -1,5 +1,6 @@
 /* constraint.h - declares the kernels that solve for the wrenches on held frames: the rows of their constraint, a
- * factorization of it, and solutions for right sides. dynamics/contact/contact.h has the equations.
+ * factorization of it, solutions for right sides, and the wrenches that a given motion needs.
+ * dynamics/contact/contact.h has the equations.
  *
  * Arrays and lanes follow the rules of dynamics.h, but the kernels compute one block: `blocks` is 1. With the mass
  * matrix M = L^T D L (recursion/mass_factor.h) and damping delta, X (n x k, n = nv, or nv + k with damping) is
@@ -31,8 +32,25 @@ typedef struct dyn_constraint_rows {
     double               *drift;     /* k: J' qd */
     double               *sizes;     /* k: A + V of held_directions.h */
     double               *levers; /* n_held x 3, m, world axes: contact points of rolling frames from their origins */
-    double               *mass_matrix; /* nv x nv */
+    double               *mass_matrix; /* nv x nv; NULL: not computed */
 } dyn_constraint_rows;
+
+/* Finds the accelerations along the held directions under a given motion, and the efforts x of least norm along them
+ * that balance the coordinates without actuator. held/held_wrenches.h has the equations and explains E, R, e and x. */
+typedef struct dyn_held_balance {
+    size_t        nv, k, n_passive;
+    const size_t *passive;     /* [n_passive] coordinates without actuator */
+    const double *root;        /* [k] 1 / sqrt(w) of the directions, the same in all lanes */
+    const double *scale;       /* [n_passive] scales of efforts, N or N m, the same in all lanes */
+    const double *J;           /* k x nv */
+    const double *qdd;         /* nv; NULL: zeros */
+    const double *tau;         /* nv: efforts of the motion without contacts */
+    double       *moves;       /* k: J' qd on entry, J qdd + J' qd on return */
+    double       *moves_scale; /* k: A + V of held_directions.h on entry; on return plus the sum of |J_av qdd_v| */
+    double       *E, *R, *e;   /* n_passive x k; n_passive x n_passive; n_passive */
+    double       *remains, *remains_scale; /* n_passive: efforts that no wrench balances; their scales */
+    double       *x;                       /* k */
+} dyn_held_balance;
 
 /* Factors a constraint. The arrays must not be NULL, unless NULL is explained. */
 typedef struct dyn_constraint_factor {

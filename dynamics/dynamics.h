@@ -249,7 +249,7 @@ typedef struct dyn_rows {
 } dyn_rows;
 
 /* The list of kernels: each has a struct dyn_name with its arrays, in this header or in one of its name (step and
- * held_sensitivity in step.h, forward_hessian in hessian.h, constraint_rows and the next three in constraint.h,
+ * held_sensitivity in step.h, forward_hessian in hessian.h, constraint_rows and the next four in constraint.h,
  * closure_rows, closure_factor and matrix_product in closure_kernels.h, the gradients in gradient.h,
  * forward_directional and step_directional in directional.h, forward_hessian_product and step_hessian_product in
  * hessian_product.h), and a source file of its name in one of the folders algorithms, adjoint, constraints and momentum
@@ -260,7 +260,7 @@ typedef struct dyn_rows {
     X(torque_derivative) X(sensitivity) X(sensitivity_rate) X(forward_sensitivity) X(coriolis) \
     X(reference_dynamics) X(regressor) X(closure) X(frame_sensitivity) X(torque_series) X(friction_map) \
     X(hessian) X(forward_hessian) X(step) X(held_sensitivity) \
-    X(constraint_rows) X(constraint_factor) X(constraint_solution) X(constraint_inertia) \
+    X(constraint_rows) X(constraint_factor) X(constraint_solution) X(constraint_inertia) X(held_balance) \
     X(gradient) X(forward_gradient) X(directional) X(forward_directional) X(riccati) \
     X(centroidal) X(energy_regressor) X(hessian_product) X(forward_hessian_product) X(friction_gradient) \
     X(closure_rows) X(closure_factor) X(closure_change) X(matrix_product)

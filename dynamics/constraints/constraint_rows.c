@@ -43,6 +43,7 @@ void LANE_NAME(constraint_rows)(const dyn_scene *scene, void *memory, const dyn_
                      .levers    = block_out(io->levers, 0, 0)};
     for (size_t i = 0; i < io->n_held; i++)
         h.k += io->held[i].n;
-    LANE_NAME(mass_matrix)(scene, ws.memory, &(dyn_mass_matrix){.q = io->q, .mass_matrix = io->mass_matrix}, 1);
+    if (io->mass_matrix)
+        LANE_NAME(mass_matrix)(scene, ws.memory, &(dyn_mass_matrix){.q = io->q, .mass_matrix = io->mass_matrix}, 1);
     held_set_rows(&h, block_in(io->q, 0, 0), block_in(io->qd, 0, 0));
 }

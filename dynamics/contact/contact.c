@@ -75,8 +75,9 @@ static double gravity_of(const dyn_scene *scene)
     return fmax(sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), DYN_STANDARD_GRAVITY);
 }
 
-void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame,
-                           const dyn_contact_states *states, size_t first, size_t lane)
+/* Sets `sizes` of the rows of one held frame in one lane, from row `first` on. frame_J is the frame's Jacobian. */
+static void set_frame_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame,
+                            const dyn_contact_states *states, size_t first, size_t lane)
 {
     const double reach = dyn_held_reach(states->scene->model, held_frame);
     size_t       nv = b->nv, W = b->W;
@@ -160,7 +161,7 @@ static void fill_frame(const dyn_contact_block *b, size_t i, const dyn_contact_s
     states->kernels->kinematics(states->scene, states->workspace, &io, 1);
     if (held_frame->rolling) move_to_contact(b, held_frame->rolling, qd, i);
     for (size_t lane = 0; lane < W; lane++)
-        dyn_contact_set_sizes(b, held_frame, states, first, lane);
+        set_frame_sizes(b, held_frame, states, first, lane);
     for (size_t a = 0; a < held_frame->n; a++) {
         const size_t axis    = (size_t)held_frame->axis[a];
         double      *jdot_qd = b->jdot_qd + (first + a) * W;
@@ -191,7 +192,7 @@ void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *
         states->kernels->constraint_rows(states->scene, states->workspace, &rows, 1);
         return;
     }
-    states->kernels->mass_matrix(states->scene, states->workspace, &mass, 1);
+    if (b->M) states->kernels->mass_matrix(states->scene, states->workspace, &mass, 1);
     for (size_t i = 0, first = 0; i < contact->n; first += contact->frame[i++].n)
         fill_frame(b, i, states, first);
 }

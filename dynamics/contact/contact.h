@@ -57,7 +57,7 @@ typedef struct dyn_contact_block {
     double             *sizes;     /* k: the accelerations A + V of dynamics/held_directions.h */
     double              unsettled; /* factor of V (held_directions.h): 1, or more for stages of an integrator */
     double              damping;   /* contact damping delta of the first comment */
-    double             *M;         /* nv x nv, symmetric */
+    double             *M;         /* nv x nv, symmetric; NULL: not wanted */
     double             *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted; set for
                                                mechanisms with loops alone */
     double *levers;                         /* n x 3, m: contact points of rolling frames from their origins */
@@ -87,10 +87,6 @@ void dyn_contact_spread(const dyn_held_set *contact, size_t W, const double *alo
 
 /* Finds J, Jdot qd, sizes and M of all lanes. */
 void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *states);
-
-/* Sets `sizes` of the rows of one held frame in one lane, from row `first` on. frame_J is the frame's Jacobian. */
-void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame,
-                           const dyn_contact_states *states, size_t first, size_t lane);
 
 /* Marks the coordinates whose acceleration is given in one lane, [nv] (NULL: none), for dyn_contact_factor. */
 void dyn_contact_set_driven(dyn_contact_block *b, const bool *driven, size_t lane);

@@ -8,7 +8,7 @@
 
 size_t dyn_held_rates_entries(size_t nv, const dyn_held_choice *choice)
 {
-    return 7 * nv + 3 * choice->contact->k + choice->n_passive + 6;
+    return nv + 3 * choice->contact->k + choice->n_passive + 3 * DYN_FRAME_AXES;
 }
 
 dyn_held_rates dyn_held_rates_lay_out(const dyn_held_block *b, dyn_least_norm *limited, double *lanes)
@@ -19,8 +19,9 @@ dyn_held_rates dyn_held_rates_lay_out(const dyn_held_block *b, dyn_least_norm *l
     r.jerks_scale    = r.jerks + k * W;
     r.direction      = r.jerks_scale + k * W;
     r.effort         = r.direction + k * W;
-    r.frame_J_dot    = r.effort + b->choice->n_passive * W;
-    r.jerk           = r.frame_J_dot + 6 * b->nv * W;
+    r.velocity       = r.effort + b->choice->n_passive * W;
+    r.acceleration   = r.velocity + DYN_FRAME_AXES * W;
+    r.jerk           = r.acceleration + DYN_FRAME_AXES * W;
     memset(r.mu, 0, b->nv * W * sizeof *r.mu);
     return r;
 }
@@ -76,8 +77,8 @@ static void turn_jerk(const dyn_held_rates *r, size_t lane, double jerk[6])
     const size_t W = r->block->W;
     double       v[3], w[3], a[3], turn[3], x[3][3], to[6];
     for (size_t i = 0; i < 3; i++) {
-        v[i] = r->block->velocity[i * W + lane], w[i] = r->block->velocity[(3 + i) * W + lane];
-        a[i] = r->block->acceleration[i * W + lane], turn[i] = r->block->acceleration[(3 + i) * W + lane];
+        v[i] = r->velocity[i * W + lane], w[i] = r->velocity[(3 + i) * W + lane];
+        a[i] = r->acceleration[i * W + lane], turn[i] = r->acceleration[(3 + i) * W + lane];
         to[i] = r->jerk[i * W + lane], to[3 + i] = r->jerk[(3 + i) * W + lane];
     }
     for (size_t i = 0; i < 3; i++) {
@@ -110,7 +111,7 @@ static double turning_of(const dyn_held_rates *r, const double *qd, double least
     for (size_t v = 0; qd && v < nv; v++) {
         double most = 0;
         for (size_t i = 3; i < 6; i++)
-            most = fmax(most, fabs(r->block->frame_J[(i * nv + v) * W + lane]));
+            most = fmax(most, fabs(r->block->rows.frame_J[(i * nv + v) * W + lane]));
         sum += most * fabs(qd[v * W + lane]);
     }
     return sum;
@@ -128,7 +129,7 @@ static void set_jerks(const dyn_held_rates *r, const dyn_held_frame *frame, doub
     if (frame->frame_axes) turn_jerk(r, lane, jerk);
     for (size_t i = 0; i < frame->n; i++) {
         const size_t  row   = (first + i) * W + lane;
-        const double *J     = b->frame_J + (size_t)frame->axis[i] * nv * W + lane;
+        const double *J     = b->rows.frame_J + (size_t)frame->axis[i] * nv * W + lane;
         double        scale = 3 * w * b->moves_scale[row];
         for (size_t v = 0; qddd && v < nv; v++)
             scale += fabs(J[v * W] * qddd[v * W + lane]);
@@ -148,7 +149,7 @@ static void set_direction(const dyn_held_rates *r, const dyn_held_frame *frame, 
         for (size_t u = 0; u < b->choice->n_passive; u++)
             for (size_t lane = 0; lane < W; lane++) {
                 const size_t v = b->choice->passive[u];
-                to[lane] += r->frame_J_dot[((size_t)frame->axis[i] * nv + v) * W + lane] * r->mu[v * W + lane];
+                to[lane] += b->rows.frame_J_dot[((size_t)frame->axis[i] * nv + v) * W + lane] * r->mu[v * W + lane];
             }
     }
 }
@@ -167,10 +168,10 @@ void dyn_held_rates_follow(const dyn_held_rates *r, const dyn_contact_states *st
                                        .qddd         = qddd,
                                        .frame        = &frame->frame,
                                        .frame_axes   = frame->frame_axes,
-                                       .jacobian     = b->frame_J,
-                                       .jacobian_dot = r->frame_J_dot,
-                                       .velocity     = b->velocity,
-                                       .acceleration = b->acceleration,
+                                       .jacobian     = b->rows.frame_J,
+                                       .jacobian_dot = b->rows.frame_J_dot,
+                                       .velocity     = r->velocity,
+                                       .acceleration = r->acceleration,
                                        .jerk         = r->jerk};
         states->kernels->kinematics(states->scene, states->workspace, &io, 1);
         for (size_t lane = 0; lane < b->W; lane++)

@@ -22,8 +22,8 @@ typedef struct dyn_held_rates {
     double               *jerks_scale; /* k: scales that the jerks are compared with (dyn_held_rates_find_moving) */
     double *direction; /* k: A'^T mu, derivatives of the velocities along the held directions at the velocities mu */
     double *effort;    /* n_passive: h, derivatives of the efforts of U; overwritten */
-    double *frame_J_dot, *jerk;   /* 6 x nv, 6, of one frame: scratch */
-    bool    ready[DYN_MAX_LANES]; /* true: dyn_held_rates_begin has succeeded in the lane */
+    double *velocity, *acceleration, *jerk; /* 6 each, of one frame: scratch */
+    bool    ready[DYN_MAX_LANES];           /* true: dyn_held_rates_begin has succeeded in the lane */
 } dyn_held_rates;
 
 /* dyn_held_rates_entries returns the doubles per state in lanes, dyn_held_rates_lay_out the arrays in them. */

@@ -7,9 +7,9 @@
  *
  * The choice is the l with the least sum of w_i l_i^2 within the limits of the contacts. In x = sqrt(w) l it is a
  * vector of least norm. The rows of A become an orthonormal basis E by Gram & Schmidt, A diag(w)^-1/2 = R^T E, so that
- * E x = e with R^T e = tau_0U; without limits x = E^T e. A row of A depends on those before it by the rule of
- * dynamics/held_directions.h, and has no effect. The motion is then refused unless the effort that remains is
- * negligible, as is one whose held frames accelerate:
+ * E x = e with R^T e = tau_0U; without limits x = E^T e (constraints/held_balance.c). A row of A depends on those
+ * before it by the rule of dynamics/held_directions.h, and has no effect. The motion is then refused unless the effort
+ * that remains is negligible, as is one whose held frames accelerate:
  *
  *     |J qdd + J' qd|_a <= DYN_HELD_MOTION s_a,  |tau_0U - A l|_u <= DYN_HELD_MOTION s_u,
  *
@@ -46,9 +46,7 @@ typedef struct dyn_held_block {
                           n_passive: e of E x = e */
     double *remains, *remains_scale; /* n_passive: tau_0U - A l in rows that depend on others; their scales s_u */
     double *x;                       /* k: sqrt(w) l, with l the efforts along the held directions */
-    double *levers;                  /* n x 3, m: contact points of rolling frames from the frames' origins */
-    double *frame_J, *velocity, *acceleration; /* 6 x nv, 6, 6, of one frame: scratch */
-    double *frame_turn, *frame_rate;           /* 4, 3, of one rolling frame: scratch */
+    dyn_contact_block rows;          /* J, levers and scratch; `moves` and `moves_scale` receive its J' qd and sizes */
 } dyn_held_block;
 
 /* dyn_held_entries returns the doubles per state that a block needs in lanes, dyn_held_lay_out the block in them. */

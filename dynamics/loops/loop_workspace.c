@@ -134,6 +134,7 @@ dyn_kernels dyn_loop_kernels(const dyn_kernels *tree)
         .constraint_factor   = dyn_loop_constraint_factor,
         .constraint_solution = dyn_loop_constraint_solution,
         .constraint_inertia  = dyn_loop_constraint_inertia,
+        .held_balance        = tree->held_balance,
         .matrix_product      = tree->matrix_product,
     };
 }

@@ -59,6 +59,12 @@ static void find_errors(dyn_robot_ode *ode, double t, const double *qd)
     }
 }
 
+const dyn_model *dyn_ode_input_model(const dyn_simulation *s)
+{
+    if (s->input.model) return s->input.model;
+    return s->input.knows_payload ? s->scene->model : s->mechanism.tree;
+}
+
 /* Returns the place of the integrals behind the velocities of y, or behind the accelerations of its rate. */
 static size_t integrals_at(const dyn_robot_ode *ode)
 {

@@ -12,6 +12,9 @@ void dyn_ode_input_start(dyn_robot_ode *ode);
 /* Does what dyn_ode_input_apply does, with the controller evaluated at this very time, also if it is sampled. */
 void dyn_ode_input_control(dyn_robot_ode *ode, double t, const double *qd, double *rate);
 
+/* Returns the robot as the controller knows it in the first row. */
+const dyn_model *dyn_ode_input_model(const dyn_simulation *s);
+
 /* Returns the number of entries of y for the state of the controller and the integrals of its errors. */
 size_t dyn_ode_input_states(const dyn_simulation *s);
 

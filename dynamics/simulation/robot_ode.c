@@ -67,19 +67,12 @@ static bool open_loops(dyn_memory memory, dyn_robot_ode *ode, bool *room)
     return true;
 }
 
-/* Returns the robot as the controller knows it at the start. */
-static const dyn_model *controller_model(const dyn_simulation *s)
-{
-    if (s->input.model) return s->input.model;
-    return s->input.knows_payload ? s->scene->model : s->mechanism.tree;
-}
-
 /* Returns the bytes of a workspace for the robot and for its controller's model. */
-static size_t workspace_size(const dyn_robot_ode *ode)
+static size_t controlled_workspace_size(const dyn_simulation *s)
 {
-    const size_t robot   = ode->kernels->workspace_size(ode->s->scene->model);
-    const size_t control = ode->s->input.model ? ode->kernels->workspace_size(ode->s->input.model) : 0;
-    return control > robot ? control : robot;
+    const size_t robot = s->kernels->workspace_size(s->scene->model);
+    const size_t model = s->kernels->workspace_size(dyn_ode_input_model(s));
+    return model > robot ? model : robot;
 }
 
 bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadline deadline, dyn_memory memory)
@@ -90,14 +83,14 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
     ode->kernels                     = s->kernels;
     ode->W                           = (size_t)ode->kernels->lanes;
     ode->state.deadline              = deadline;
-    ode->controller_scene.model      = controller_model(s);
+    ode->controller_scene.model      = dyn_ode_input_model(s);
     ode->controller_scene.n_wrenches = 0;
     if (!s->input.knows_friction) ode->controller_scene.terms &= ~(unsigned)DYN_FRICTION;
     ode->wrench_scene.terms = 0;
     memset(ode->wrench_scene.gravity, 0, sizeof ode->wrench_scene.gravity);
     if (!dyn_ode_stiction_open(memory, ode) || !dyn_ode_friction_open(memory, ode)) return false;
     if (s->mechanism.loops && !open_loops(memory, ode, &room)) return false;
-    if (!s->mechanism.loops) ode->workspace = dyn_take(memory, workspace_size(ode));
+    if (!s->mechanism.loops) ode->workspace = dyn_take(memory, controlled_workspace_size(s));
     if (s->scene->n_wrenches > 0) ode->wrenches = dyn_take_zeroed(memory, 9 * s->scene->n_wrenches * ode->W, &room);
     ode->q        = dyn_take_zeroed(memory, nq * ode->W, &room);
     ode->tau      = dyn_take_zeroed(memory, nv * ode->W, &room);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Finds the stored model. Returns NULL with a problem. */
-static api_model *find(const api_query *q, const char *name, const api_place *where)
+static api_model *find_stored(const api_query *q, const char *name, const api_place *where)
 {
     api_registry *models = q->call->api->models;
     if (!api_may_use_model(q->call, name)) {
@@ -20,8 +20,8 @@ static api_model *find(const api_query *q, const char *name, const api_place *wh
 }
 
 /* Checks that the names of n coordinates are those of the robot. */
-static bool check_names(const api_query *q, const api_place *where, const api_model *other, const char *const *names,
-                        const char *const *expected, size_t n)
+static bool check_shared_names(const api_query *q, const api_place *where, const api_model *other,
+                               const char *const *names, const char *const *expected, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(names[i], expected[i]) != 0)
@@ -32,7 +32,7 @@ static bool check_names(const api_query *q, const api_place *where, const api_mo
     return true;
 }
 
-static bool check_model(const api_query *q, const api_place *where, const api_model *other)
+static bool check_controller_robot(const api_query *q, const api_place *where, const api_model *other)
 {
     const api_model *robot = q->model;
     if (robot->loops || other->loops)
@@ -44,8 +44,8 @@ static bool check_model(const api_query *q, const api_place *where, const api_mo
                            "%.64s has %zu positions and %zu velocities, the robot has %zu and %zu: the controller's "
                            "model needs the same coordinates",
                            other->name, other->nq, other->nv, robot->nq, robot->nv);
-    return check_names(q, where, other, other->position_names, robot->position_names, robot->nq) &&
-           check_names(q, where, other, other->velocity_names, robot->velocity_names, robot->nv);
+    return check_shared_names(q, where, other, other->position_names, robot->position_names, robot->nq) &&
+           check_shared_names(q, where, other, other->velocity_names, robot->velocity_names, robot->nv);
 }
 
 bool api_controller_model_read(api_query *q, const api_node *fields, const api_place *up, api_actuator_input *input)
@@ -60,7 +60,7 @@ bool api_controller_model_read(api_query *q, const api_node *fields, const api_p
         return api_fail_at(q->problem, &payload_at, API_BAD_VALUE,
                            "true given beside a model: payload and parameters of the request are those of the "
                            "simulated robot; store a model that has them");
-    q->controller_model = find(q, name, &where);
+    q->controller_model = find_stored(q, name, &where);
     input->model        = q->controller_model;
-    return q->controller_model && check_model(q, &where, q->controller_model);
+    return q->controller_model && check_controller_robot(q, &where, q->controller_model);
 }

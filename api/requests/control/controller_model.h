@@ -1,8 +1,8 @@
 /* controller_model.h - reads the field "model" of a controller: the name of the stored model that the controller uses
  * in place of the simulated robot's own, as the control of a real robot does.
  *
- * Its coordinates have the names of the robot's, in the same order; masses, lengths, friction, springs and axes may
- * differ. Both are without loops. */
+ * The coordinates of this model have the names of the robot's, in the same order; masses, lengths, friction, springs
+ * and axes may differ. Neither model has loops. */
 #pragma once
 #include "actuator_input.h"
 

@@ -5,7 +5,6 @@
  * rule is for administrators alone. A path that no resource has passes: it is answered 404 and holds no data, and so
  * does a method that the resource does not support. A challenge names the scheme of RFC 6750. */
 #include "middleware.h"
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,23 +76,6 @@ static bool fail_unauthorized(api_call *call, const char *roles, api_problem *pr
     return api_fail(problem, API_UNAUTHORIZED, NULL,
                     "the request has no credential; expected Authorization: Bearer TOKEN of a client with the role %s",
                     roles);
-}
-
-bool api_patterns_match(const char *patterns, const char *name)
-{
-    for (const char *p = patterns;; p++) {
-        char   one[API_SEGMENT_MAX];
-        size_t length = strcspn(p, ",");
-        snprintf(one, sizeof one, "%.*s", (int)length, p);
-        if (length < sizeof one && fnmatch(one, name, 0) == 0) return true;
-        p += length;
-        if (!*p) return false;
-    }
-}
-
-bool api_may_use_model(const api_call *call, const char *name)
-{
-    return !call->models || api_patterns_match(call->models, name);
 }
 
 /* Copies the patterns of the client's models. */

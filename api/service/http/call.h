@@ -155,8 +155,11 @@ void api_make_id(api *api, char id[API_ID_SIZE]);
  * visible ASCII text of at most 128 characters. In request_id.c. */
 void api_reply_request_id(api_call *call, const char *id);
 
-/* True if the client of the call may use the model of this name. In authorize.c. */
-bool api_may_use_model(const api_call *call, const char *name);
+/* True if the client of the call may use the model of this name. */
+static inline bool api_may_use_model(const api_call *call, const char *name)
+{
+    return !call->models || api_patterns_match(call->models, name);
+}
 
 /* Adds a header to the reply, or replaces the header of the same name. The header is dropped if the reply has no space
  * for it. */

@@ -145,7 +145,7 @@ class Motions(Believed):
             self.assertClose(a["q"][0] + a["qd"][0], list(expected), 1e-8, 1)
 
     def test_friction_that_sticks(self):
-        """The robot's hinge sticks. Its computed torque compensates the sharp friction that the other model has: beside rest
+        """The robot's hinge sticks. The computed torque compensates the sharp friction that the other model has: beside rest
         the efforts have no jump, as with a model of the same friction."""
         sharp = {"links": [{**ROD, "joint": {**ROD["joint"], "friction": {"coulomb": 2}}}]}
         weaker = {"links": [{**ROD, "joint": {**ROD["joint"], "friction": {"coulomb": 1.5}}}]}
