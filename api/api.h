@@ -220,9 +220,7 @@ typedef struct api_archive_facts {
 bool api_verify(api *api, const char *archive, size_t length, const api_archive_watch *watch, api_archive_facts *facts,
                 api_problem *problem);
 
-/* Imports an archive: creates or replaces its models and deletes those it marks as deleted; other models stay. The
- * archive is checked completely before the first change. If the store refuses a change, the earlier changes remain
- * and are counted in `done`. */
+/* Numbers of models that api_import has changed, and of those that were equal already. */
 typedef struct api_import_counts {
     size_t created, replaced, deleted, unchanged;
 } api_import_counts;
@@ -230,6 +228,10 @@ typedef struct api_import_options {
     bool                     unverified; /* also takes an archive without a manifest */
     const api_archive_watch *watch;      /* NULL: none */
 } api_import_options;
+
+/* Imports an archive: creates or replaces its models and deletes those it marks as deleted; other models stay. The
+ * archive is checked completely before the first change. If the store refuses a change, the earlier changes remain
+ * and are counted in `done`. */
 bool api_import(api *api, const char *archive, size_t length, const api_import_options *options,
                 api_import_counts *done, api_problem *problem);
 
@@ -414,7 +416,7 @@ api_figures api_call_figures(const api_call *call);
 
 /* The change that a PUT or DELETE of a model has made, for the audit log. */
 typedef struct api_change {
-    const char *model;          /* its name */
+    const char *model;          /* name of the model */
     const char *before, *after; /* revisions; "": there was no such model, there is none now, or nothing was changed */
 } api_change;
 

@@ -114,7 +114,8 @@ typedef struct dyn_step {
     /* Scratch of one block, whatever the number of blocks: `lanes` times the sum of dyn_step_work, dyn_step_held_work
      * with held or stopping coordinates, and dyn_step_impact_work with an impact. Must not be NULL. */
     double *work;
-    double *singular; /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1. May be NULL */
+    double
+        *singular; /* 1: the first body at which a mass matrix has a pivot of zero up to rounding, or -1. May be NULL */
     double *unsolved; /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined. May be NULL */
     /* Called before each of Newton's steps of implicit Euler, of which a long chain takes seconds: false ends the step
      * with DYN_STEP_STOPPED in all lanes. NULL: never. `clock` is passed on. */

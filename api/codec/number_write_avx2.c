@@ -101,7 +101,7 @@ static inline __m256i split_two(__m256i x, __m256i *rest)
 static inline __m256i split_one(__m256i x)
 {
     __m256i factor = _mm256_set1_epi16(10 * 256 - 1);
-    __asm__("" : "+x"(factor)); /* gcc would make five shifts and sums of the product */
+    __asm__("" : "+x"(factor)); /* unknown to gcc: it would replace the product by five shifts and sums */
     return _mm256_sub_epi16(_mm256_slli_epi16(x, 8),
                             _mm256_mullo_epi16(_mm256_mulhi_epu16(x, _mm256_set1_epi16(6554)), factor));
 }

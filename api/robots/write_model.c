@@ -82,7 +82,7 @@ static char *copy_document(const api_model *model, size_t *length, api_problem *
     return text ? text : no_room_for_document(problem);
 }
 
-/* Reads the model's document again, as the writers want it. */
+/* Reads the model's document again into an api_document, from which the writers of all formats work, and writes it. */
 static char *write_document(const api *a, const api_model *model, const api_model_form *form, api_reader *reader,
                             size_t *length)
 {

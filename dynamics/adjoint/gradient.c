@@ -180,8 +180,10 @@ LANE_INLINE vec3 acceleration_transposed_add(vec3 s, const acceleration_matrix *
 /* sum + a.i b.j + a.j b.i: one entry of a symmetric product of two vectors */
 #define SYMMETRIC(sum, a, b, i, j) add_mul(add_mul(sum, (a).i, (b).j), (a).j, (b).i)
 
-/* Writes the derivatives with respect to the parameters m, m c, J of a link, from its motion in its own frame:
- *     u . a,   U^T u + a x o,   o wd^T + (o x w) w^T, where each entry off the diagonal counts twice, as in J. */
+/* Writes the derivatives with respect to the parameters m, m c, J of a link:
+ *     u . a,   U^T u + a x o,   o wd^T + (o x w) w^T,
+ * with the motion a, U, w, wd and the virtual velocity (u, o) of the link frame, in its axes. An entry of J off the
+ * diagonal stands twice in J, so that its derivative is the sum of two entries. */
 static void body_parameters_out(const dyn_body *b, const power_body *B, lane *to)
 {
     const double(*R)[3]               = b->pose.X_bl.R;

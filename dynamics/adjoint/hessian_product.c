@@ -60,8 +60,8 @@ static void set_moments(const dyn_body *b, vec3 w, twist u, power_body *to)
         virtual_moments(&b->derived.regrouped, w, u, false, to);
 }
 
-/* Adds the turns of the external wrenches in world axes to Y of each body and, if `rates`, to that of the rates: they
- * turn backward as their body turns. */
+/* Adds the terms of external wrenches in world axes to Y of each body and, if `rates`, their rates to Y of p->rate. In
+ * the axes of a body these wrenches turn backward as the body turns. */
 static void add_turns(const product_pass *p, bool rates)
 {
     const dyn_scene              *scene  = p->tangent.scene;

@@ -116,7 +116,7 @@ static bool lane_is_set(lane_mask mask)
 #endif
 }
 
-/* Replaces K by (Q_uu + d 1)^-1 K, where d is on the diagonal already. `diagonal` is room for m lanes. False: a pivot
+/* Replaces K by (Q_uu + d 1)^-1 K, where d is on the diagonal already. `diagonal` is scratch of m lanes. False: a pivot
  * is not above the rounding errors of its entry of the diagonal. */
 static bool solve_gains(const matrix *Q_uu, const matrix *K, size_t m, lane *diagonal, dyn_deadline deadline)
 {
@@ -159,7 +159,7 @@ static void update_value(const dyn_riccati *io, const matrix *W, const matrix *Q
     const matrix V = matrix_of(io->V, io->n), A = matrix_of(io->A, io->n);
     clear(V.entry, io->n * V.width);
     accumulate_product(&V, io->n, (factor){&A, true}, W, io->n, deadline);
-    /* W becomes Q_ux - d K, in place of Q_ux, which the caller receives as it was */
+    /* W becomes Q_ux - d K; io->Q_ux is a result and must not change */
     for (size_t e = 0; e < io->m * K->width; e++)
         W->entry[e] = sub_mul(Q_ux->entry[e], io->damping, K->entry[e]);
     accumulate_product(&V, io->n, (factor){W, true}, K, io->m, deadline);
@@ -187,7 +187,7 @@ static void riccati_step(const dyn_riccati *io, dyn_deadline deadline)
     if (!*io->indefinite) update_value(io, &W, &Q_ux, &K, deadline);
 }
 
-/* A block is one step, and all blocks are the same one: `blocks` is 1. */
+/* Takes the step of `io`. A step is one block, so `blocks` is always 1. */
 void LANE_NAME(riccati)(const dyn_scene *scene, void *memory, const dyn_riccati *io, size_t blocks)
 {
     (void)memory, (void)blocks;

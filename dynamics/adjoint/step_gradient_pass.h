@@ -54,7 +54,7 @@ static inline dyn_step_gradient gradient_block_io(const dyn_scene *scene, const 
     return one;
 }
 
-/* Takes `entries` lanes from `next`. */
+/* Returns the address of `entries` lanes at *next, and moves *next behind them. */
 LANE_INLINE lane *take_lanes(lane **next, size_t entries)
 {
     lane *here = *next;

@@ -19,21 +19,21 @@ typedef struct tangent_stage {
 
 /* Rates of a step along one direction. */
 typedef struct step_tangent {
-    const gradient_pass *p; /* the stages of the state */
+    const gradient_pass *p; /* the stages whose rates are computed */
     const lane          *tau;
     tangent_stage        stage[STAGES];       /* e and dv of the first are the direction of the state */
-    lane                *du, *dk;             /* [nv] rate of the displacement of the step, and that of k of a stage */
+    lane                *du, *dk;             /* [nv] rates of the displacement of the step, and of k of a stage */
     lane                *by_u, *unused_rates; /* [nv] */
     lane                *stage_q, *stage_qd, *stage_tau; /* [nv] rates of the gradients of one stage */
     lane                *zeros;                          /* [nv] */
 } step_tangent;
 
-/* The arrays of a direction; NULL: zero. */
+/* The direction of q, qd and tau, [nv] each; NULL: zero. */
 typedef struct step_direction {
     const lane *q, *qd, *tau;
 } step_direction;
 
-/* Copies a part of a direction, [nv]; from NULL: zeros. */
+/* Copies [nv] entries of a direction to `to`; zeros if `from` is NULL. */
 static inline void copy_direction(const gradient_pass *p, const lane *from, lane *to)
 {
     for (size_t i = 0; i < p->nv; i++)

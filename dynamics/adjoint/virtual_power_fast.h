@@ -24,8 +24,8 @@ LANE_INLINE void keep_motion(const power_pass *p, int i, const motion_state *sta
     if (p->keeps) to->wd = state->motion.wd;
 }
 
-/* Moves the virtual velocity u of body i to next_origin, the origin of the next body, where both bodies have the same;
- * sets A, N and W about that point. */
+/* Moves the virtual velocity u of body i to next_origin, the origin of the next body, at which both bodies have the
+ * same linear virtual velocity. Sets A, N and W about that point. */
 LANE_INLINE void moments_at_next(const dyn_body *b, vec3 w, twist *u, power_body *to)
 {
     *u = twist_at(*u, b->derived.next_origin, b->derived.next_offsets);

@@ -213,9 +213,9 @@ static unit_wrenches unit_wrench_rates(const link_motion *k, const link_motion *
     return A;
 }
 
-/* The rate of the components, in link axes about the origin x of link frame k, of an axis S that changes at the rate
- * S_r in world axes. v(S) is the velocity field of S at x: v(S) = S.v + S.w x x changes by v(S_r) + S.w x v(x), less w
- * x v(S). */
+/* Returns the rate of the components of a joint axis S, in link axes and about the origin x of link frame k. S changes
+ * at the rate S_r in world axes. S moves x with the velocity v(S) = S.v + S.w x x, whose rate in world axes is v(S_r) +
+ * S.w x v(x). The link axes rotate at w, which subtracts w x v(S). */
 static twist axis_rate(const spatial_body *B, const link_motion *k, twist S, twist S_r)
 {
     const vec3 w = B->v.w, x_r = cross_add(B->v.v, w, k->x), linear = cross_add(S.v, S.w, k->x);

@@ -93,8 +93,8 @@ static void set_row(const dyn_held_balance *io, size_t u, lane *row)
         row[a] = io->root[a] * J[a * io->nv];
 }
 
-/* Subtracts from row u of E its parts along the rows before it, and divides it by its length. The row becomes zero,
- * with R_uu = 0, if it depends on them. */
+/* Subtracts from row u of E its parts along the rows before it, and divides the row by its length. If the row depends
+ * on those before it, the row and R_uu become zero. */
 static void orthonormalise(const dyn_held_balance *io, size_t u, lane *E, lane *R)
 {
     const size_t k    = io->k;
@@ -112,7 +112,7 @@ static void orthonormalise(const dyn_held_balance *io, size_t u, lane *E, lane *
         row[a] = row[a] * factor;
 }
 
-/* Sets e_u, the part of effort u that the rows before do not determine, and what remains of it with its scale. `R` is
+/* Sets e_u, the part of effort u that the rows before u do not determine, and what remains of it with its scale. `R` is
  * row u, `all` the matrix R. */
 static void set_right(const dyn_held_balance *io, size_t u, const lane *R, const lane *all)
 {

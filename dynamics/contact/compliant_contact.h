@@ -30,7 +30,7 @@ typedef struct dyn_compliant_contacts {
     double                      *forces;              /* 3 per point in lanes, N in world axes */
 } dyn_compliant_contacts;
 
-/* Takes the arrays of n points for W lanes. Returns false if memory is refused. */
+/* Allocates the arrays of n points for W lanes. Returns false if memory is refused. */
 bool dyn_compliant_contacts_open(dyn_memory memory, size_t W, size_t n, const dyn_compliant_contact *point,
                                  dyn_compliant_contacts *points);
 

@@ -24,7 +24,7 @@
  * coordinate is added to that of the motor's coordinate, and columns of J likewise (Tomei 1991).
  *
  * A controller knows the model with gravity and friction, but neither payload nor wrenches: their effect shows in the
- * tracking errors. Its model may be another one than that of the robot (dyn_actuator_input.model). */
+ * tracking errors. The controller's model may differ from that of the robot (dyn_actuator_input.model). */
 #pragma once
 #include "dynamics/contact/contact.h"
 

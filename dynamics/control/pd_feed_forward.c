@@ -8,8 +8,8 @@ static size_t entries(const dyn_model *m)
     return (size_t)m->nq + (size_t)m->nv;
 }
 
-/* Sets the positions of the reference. All joints are actuated here, so each coordinate has a reference, and none is a
- * quaternion's. */
+/* Copies the positions of the reference to q. The controller is only for robots whose joints are all actuated: each
+ * coordinate then has a reference, and no joint has a quaternion. */
 static void set_reference_positions(const dyn_controller_input *c, double *q)
 {
     const size_t lane_bytes = c->W * sizeof *q;

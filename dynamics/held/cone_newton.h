@@ -19,6 +19,6 @@ bool dyn_cone_newton_factor(dyn_least_norm *s);
 /* Returns the part E^T mu (k) of x, after dyn_cone_newton_factor. */
 const double *dyn_cone_newton_equations(dyn_least_norm *s);
 
-/* Returns the derivative (k) of x, with those of the conditions: `gradient` (k) of the part E^T mu of x at constant mu,
- * `equation` (n_equations) of E x - e at constant x, with the other sign, where E is orthonormal. */
+/* Returns the derivative (k) of x with respect to a parameter of E and e. `gradient` (k) is the derivative of E^T mu at
+ * constant mu, `equation` (n_equations) that of e - E x at constant x. The rows of E are orthonormal. */
 const double *dyn_cone_newton_differentiate(dyn_least_norm *s, const double *gradient, const double *equation);

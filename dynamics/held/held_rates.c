@@ -28,8 +28,8 @@ dyn_held_rates dyn_held_rates_lay_out(const dyn_held_block *b, dyn_least_norm *l
 
 /* --- multipliers -------------------------------------------------------------------------------------------------- */
 
-/* Writes nu = L^T mu (held_rates.h) of one lane to r->effort. Returns false if the active limits depend on each other.
- */
+/* Writes nu = L^T mu of one lane to r->effort: the multipliers of E x = e (held_rates.h). Returns false if the active
+ * limits depend on each other. */
 static bool set_duals(const dyn_held_rates *r, size_t lane)
 {
     const dyn_held_block *b = r->block;
@@ -203,7 +203,8 @@ static void substitute_efforts(const dyn_held_rates *r, size_t lane)
     }
 }
 
-/* Finds l', the derivative of the efforts along the held directions, in one lane without limits. */
+/* Finds l', the derivative of the efforts l along the held directions, in one lane without limits: x' of held_rates.h,
+ * with l = x / sqrt(w). */
 static void solve_free(const dyn_held_rates *r, size_t lane, double *l)
 {
     const dyn_held_choice *c = r->block->choice;

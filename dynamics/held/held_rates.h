@@ -1,9 +1,9 @@
 /* held_rates.h - differentiates the wrenches on held frames under a given motion (held_wrenches.h), as long as the same
  * limits are active.
  *
- * With A diag(w)^-1/2 = L E, L lower triangular, x = E^T nu + (parts of active limits), and L^T mu = nu, so that E^T nu
- * = diag(w)^-1/2 A^T mu. For a derivative ' with respect to anything, h = tau_0U' - A' l is the derivative of the
- * efforts at constant l, and
+ * A, w, l, x, E, U and tau_0 are those of held_wrenches.h. With A diag(w)^-1/2 = L E, L lower triangular, x = E^T nu +
+ * (parts of active limits), and L^T mu = nu, so that E^T nu = diag(w)^-1/2 A^T mu. For a derivative ' with respect to
+ * anything, h = tau_0U' - A' l is the derivative of the efforts at constant l, and
  *
  *     E x' = L^-1 h,  x' = diag(w)^-1/2 A'^T mu + E^T nu' + (changes of the parts of active limits),
  *
@@ -18,10 +18,10 @@ typedef struct dyn_held_rates {
     const dyn_held_block *block;
     dyn_least_norm       *limited;     /* [W] the solutions within limits; NULL: no limits */
     double               *mu;          /* nv: mu in the entries of the coordinates U, 0 in the others */
-    double               *jerks;       /* k: J qddd + ...: the second time derivatives of the held velocities */
+    double               *jerks;       /* k: J qddd and lower orders: second time derivatives of the held velocities */
     double               *jerks_scale; /* k: scales that the jerks are compared with (dyn_held_rates_find_moving) */
     double *direction; /* k: A'^T mu, derivatives of the velocities along the held directions at the velocities mu */
-    double *effort;    /* n_passive: h, derivatives of the efforts of U; overwritten */
+    double *effort; /* n_passive: h = tau_0U' - A' l, in: derivatives of the efforts of U at constant l; overwritten */
     double *velocity, *acceleration, *jerk; /* 6 each, of one frame: scratch */
     bool    ready[DYN_MAX_LANES];           /* true: dyn_held_rates_begin has succeeded in the lane */
 } dyn_held_rates;
@@ -48,8 +48,8 @@ void dyn_held_rates_solve(const dyn_held_rates *r, double *l);
 
 /* Derivatives of the efforts with respect to n parameters, at constant contact wrenches. */
 typedef struct dyn_held_columns {
-    size_t        n;         /* number of parameters, the columns of the matrices below */
-    double       *tau;       /* nv x n: replaced by those with the contact wrenches that follow */
+    size_t  n;   /* number of parameters, the columns of the matrices below */
+    double *tau; /* nv x n, in: derivatives at constant wrenches; out: with the wrenches that follow from the motion */
     const double *direction; /* k x n: A'^T mu; NULL: zero, the parameters do not move the held axes */
     double       *wrenches;  /* (frames x 6) x n: receives the derivatives of the contact wrenches; NULL: not wanted */
 } dyn_held_columns;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define SATISFIED 1e-12 /* violation of a limit that counts as none, relative to |x| */
-#define DEPENDENT 1e-10 /* part of a unit gradient outside the span of the active ones that counts as zero */
+#define DEPENDENT 1e-10 /* part of a unit gradient outside the span of the active gradients that counts as zero */
 #define NEARBY    1e-3  /* violation below which Newton's method (cone_newton.h) is tried, relative to |x| */
 
 enum { PIVOTS = 40 /* most pivots for each limit */, LEAST_PIVOTS = 200 };
@@ -246,7 +246,7 @@ dyn_least_norm_status dyn_least_norm_solve(dyn_least_norm *s)
         dyn_active_limit next;
         const double     violation = dyn_least_norm_violation(s, &next), none = dyn_least_norm_tolerance(s);
         if (violation <= none) {
-            dyn_cone_newton_finish(s); /* with half spaces alone, x may still be in error by the root of `none` */
+            dyn_cone_newton_finish(s); /* half spaces alone leave an error of x of up to sqrt(none) */
             return DYN_LEAST_NORM_DONE;
         }
         if (violation < NEARBY / SATISFIED * none && violation < 0.1 * tried) {

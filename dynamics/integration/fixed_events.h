@@ -3,7 +3,8 @@
 #pragma once
 #include "integrate_fixed.h"
 
-/* Takes ode->fixed_events, if the integrator does not locate the events of the ODE. Returns false without memory. */
+/* Allocates ode->fixed_events, if the integrator does not locate the events of the ODE. Returns false if memory is
+ * refused. */
 bool dyn_fixed_events_open(dyn_ode *ode, const dyn_integrator *integrator, dyn_memory memory);
 
 /* Takes a step. Sliding joints that come to rest stop, and joints at rest stick or start to slide. */

@@ -65,6 +65,6 @@ typedef struct dyn_integrator {
 #define DYN_INTEGRATOR_CONSTANT(name) extern const dyn_integrator dyn_integrator_##name;
 DYN_INTEGRATORS(DYN_INTEGRATOR_CONSTANT)
 
-/* Takes the arrays of the integration for ode->W lanes: y and those of the stages, and with events those of fixed
+/* Allocates the arrays of the integration for ode->W lanes: y and those of the stages, and with events those of fixed
  * steps. False: memory is refused. */
 bool dyn_ode_open(dyn_ode *ode, const dyn_integrator *integrator, dyn_memory memory);

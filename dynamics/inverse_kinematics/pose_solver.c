@@ -15,7 +15,7 @@ enum { N = DYN_GOAL_ROWS };
 #define LEAST_FACTOR  1e-3  /* relative to mu */
 #define MOST_FACTOR   1e6   /* a search whose mu is larger than this has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad, or parts of `length` */
-#define SHORTEST_STEP 1e-13 /* a step below this is at a minimum */
+#define SHORTEST_STEP 1e-13 /* rad, or parts of `length`; a search with a shorter step has reached a minimum */
 
 /* The search of one lane. The arrays have one state. */
 typedef struct search {

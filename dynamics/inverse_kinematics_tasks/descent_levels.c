@@ -119,6 +119,7 @@ void dyn_descent_evaluate_trial(dyn_task_descent *d)
     dyn_task_errors(&d->block, d->goal);
     dyn_task_jacobian(&d->block, d->trial.A);
     dyn_task_loops_fold(&d->loops, d->rows, d->trial.A);
+    dyn_task_drop_noise(&d->block, d->trial.A);
     dyn_task_loops_write_rows(&d->loops, d->trial.limits);
     dyn_task_gather(&d->block, (const double(*)[DYN_TASK_ROWS])d->block.error, 1, d->trial.error);
     for (size_t i = 0; i < d->rows; i++)

@@ -1,5 +1,5 @@
-/* descent_levels.h - find the errors, rows and models of the levels of a descent (task_descent.h). Only the files of
- * the descent include this header. */
+/* descent_levels.h - find for each level of priority of a descent (task_descent.h) the errors of its tasks, the rows
+ * of the Jacobian and Newton's model. Only the files of the descent include this header. */
 #pragma once
 #include "task_descent.h"
 

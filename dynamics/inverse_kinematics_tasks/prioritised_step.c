@@ -342,10 +342,13 @@ static bool improve(dyn_prioritised_step *s, size_t k)
     return true;
 }
 
+/* Marks the coordinates at bounds: a level after the one that met a bound may move x off it by a rounding error. */
 static void set_sides(dyn_prioritised_step *s)
 {
     for (size_t j = 0; j < s->n; j++)
-        s->side[j] = s->x[j] >= s->upper[j] ? 1 : s->x[j] <= s->lower[j] ? -1 : 0;
+        s->side[j] = s->x[j] >= s->upper[j] - slack(s->upper[j])   ? 1
+                     : s->x[j] <= s->lower[j] + slack(s->lower[j]) ? -1
+                                                                   : 0;
 }
 
 bool dyn_prioritised_step_solve(dyn_prioritised_step *s)

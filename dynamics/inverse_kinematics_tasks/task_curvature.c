@@ -159,6 +159,7 @@ static bool find_hessian_column(dyn_task_curvature *c, const dyn_curved_level *l
     dyn_task_errors(c->block, c->goal);
     dyn_task_jacobian(c->block, c->A);
     dyn_task_loops_fold(c->loops, c->rows, c->A);
+    dyn_task_drop_noise(c->block, c->A);
     dyn_task_gather(c->block, (const double(*)[DYN_TASK_ROWS])c->block->error, 1, c->error);
     find_gradient(c, l, c->A, c->error, to);
     for (size_t i = 0; i < n; i++)

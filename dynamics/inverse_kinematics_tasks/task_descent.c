@@ -47,18 +47,25 @@ static double predict(const dyn_task_descent *d, size_t k)
     return fmax(0, sum + d->norm[k] * d->norm[k] - c * c);
 }
 
-/* Raises the prices of levels until the prediction of the step lowers the merit, so that an improvement of an earlier
- * level outweighs losses of later ones. */
+/* Raises the prices of levels until a change from the present norms to those `after` lowers the merit, so that an
+ * improvement of an earlier level outweighs losses of later ones. Norms up to `met` have nothing to improve. */
+static void cover_losses(dyn_task_descent *d, const double after[DYN_DESCENT_LEVELS], double met)
+{
+    for (size_t k = d->last; k-- > 0;) {
+        const double gain = d->norm[k] - after[k], loss = merit(d, k + 1, after) - merit(d, k + 1, d->norm);
+        if (d->norm[k] > met && gain > 0 && loss > 0)
+            d->price[k] = fmin(fmax(d->price[k], 2 * loss / gain), HIGHEST_PRICE);
+    }
+}
+
+/* Raises prices for the prediction of the step. */
 static void raise_prices(dyn_task_descent *d)
 {
     double *model = d->model;
     memset(model, 0, sizeof d->model);
     for (size_t k = 0; k <= d->last; k++)
         model[k] = k < d->first ? dyn_task_loops_excess(&d->loops, d->here.q, d->step.x) : sqrt(predict(d, k));
-    for (size_t k = d->last; k-- > 0;) {
-        const double gain = d->norm[k] - model[k], loss = merit(d, k + 1, model) - merit(d, k + 1, d->norm);
-        if (gain > 0 && loss > 0) d->price[k] = fmin(fmax(d->price[k], 2 * loss / gain), HIGHEST_PRICE);
-    }
+    cover_losses(d, model, 0);
 }
 
 /* --- steps -------------------------------------------------------------------------------------------------------- */
@@ -145,7 +152,8 @@ static void accept_trial_position(dyn_task_descent *d, const double norm[DYN_DES
 }
 
 /* Evaluates the trial position and accepts it if its merit is smaller, or if its step is much shorter than the one
- * before: within rounding errors the merit decides nothing. */
+ * before: within rounding errors the merit decides nothing. If it is not accepted although it meets earlier levels
+ * better, their prices rise: near a singular position that is dear, which the linear prediction does not show. */
 static bool accept_position(dyn_task_descent *d, double length)
 {
     double task_error[DYN_MOST_TASKS][DYN_TASK_ROWS], norm[DYN_DESCENT_LEVELS];
@@ -156,7 +164,10 @@ static bool accept_position(dyn_task_descent *d, double length)
     const bool modelled = dyn_descent_set_levels(d, &d->trial, norm);
     const double new    = merit(d, 0, norm);
     const bool contract = d->mu <= FIRST_MU && length < CONTRACTION * d->length && length < LOCAL;
-    if (!modelled || (!(new < merit(d, 0, d->norm)) && !(contract && isfinite(new)))) return false;
+    if (!modelled || (!(new < merit(d, 0, d->norm)) && !(contract && isfinite(new)))) {
+        if (modelled && isfinite(new)) cover_losses(d, norm, MET);
+        return false;
+    }
     d->met = met;
     memcpy(d->task_error, task_error, sizeof d->task_error);
     accept_trial_position(d, norm, length);

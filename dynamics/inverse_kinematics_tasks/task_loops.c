@@ -30,7 +30,7 @@ static void put_chosen(const dyn_task_loops *t, const double *tree_q, const int 
             lanes[i * t->W + lane] = tree_q[which[i]];
 }
 
-/* Sets the path that begins at a position with closed loops, or is that of a request. */
+/* Returns the path to close the loops on: from a position with closed loops, or (NULL) the path of a request. */
 static dyn_approach approach_from(const dyn_task_loops *t, const double *from)
 {
     const dyn_loops *l = t->robot->loops;

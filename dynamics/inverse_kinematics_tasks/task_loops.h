@@ -24,9 +24,10 @@ typedef struct dyn_task_loops {
 size_t dyn_task_loops_entries(const dyn_mechanism *robot);
 void   dyn_task_loops_lay_out(dyn_task_loops *t, double *lanes);
 
-/* Closes the loops at the actuated coordinates in tree_q (tree nq), and replaces its passive coordinates. The path
- * begins at `from` (tree nq), a position with closed loops; NULL: it is that of a request with the guess. Returns false
- * if the loops cannot be closed or the deadline has passed. */
+/* Closes the loops at the actuated coordinates in tree_q (tree nq), and replaces its passive coordinates. The
+ * path of the continuation begins at `from` (tree nq), a position with closed loops. With `from` NULL the path is the
+ * one on which a request is evaluated: that of t->guess (loop_kernels.h), or without a guess that from the reference
+ * configuration. Returns false if the loops cannot be closed or the deadline has passed. */
 bool dyn_task_loops_close(dyn_task_loops *t, const double *from, double *tree_q);
 
 /* Returns to the position tree_q, at which the loops are closed. Returns false if they are not. */

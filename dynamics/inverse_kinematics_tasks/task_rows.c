@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define NOISE 1e-12 /* entry of a row, relative to its scale, that is a rounding error */
+
 size_t dyn_task_block_entries(size_t nq, size_t nv, size_t n)
 {
     return nq + (12 + 6 * nv) * n + 3 + 3 * nv;
@@ -132,6 +134,30 @@ void dyn_task_jacobian(const dyn_task_block *b, double *A)
         copy_rows(b, J, 3, factor, A);
         if (task->turn == DYN_TURN_DIRECTION) ignore_axis(b, i, A);
         A += 3 * nv;
+    }
+}
+
+/* Sets those of three rows to zero whose entries are all rounding errors. `scale` is the size of entries that are none;
+ * larger entries of the three rows have larger rounding errors. */
+static void drop_noisy_rows(size_t nv, double scale, double *rows)
+{
+    double largest[3] = {0};
+    for (size_t r = 0; r < 3; r++)
+        for (size_t v = 0; v < nv; v++)
+            largest[r] = fmax(largest[r], fabs(rows[r * nv + v]));
+    const double noise = NOISE * fmax(scale, fmax(largest[0], fmax(largest[1], largest[2])));
+    for (size_t r = 0; r < 3; r++)
+        if (largest[r] <= noise) memset(rows + r * nv, 0, nv * sizeof *rows);
+}
+
+void dyn_task_drop_noise(const dyn_task_block *b, double *A)
+{
+    const size_t nv = (size_t)b->robot->tree->nv;
+    for (size_t i = 0; i < b->n; i++) {
+        const dyn_frame_task *task   = &b->task[i];
+        const double          factor = sqrt(task->weight);
+        if (task->positioned) drop_noisy_rows(nv, factor * task->reach, A), A += 3 * nv;
+        if (task->turn != DYN_TURN_FREE) drop_noisy_rows(nv, factor, A), A += 3 * nv;
     }
 }
 

@@ -18,7 +18,9 @@ typedef struct dyn_frame_task {
     dyn_task_turn    turn;
     double           axis[3]; /* unit vector in the frame's axes, for DYN_TURN_DIRECTION */
     double           weight;  /* greater than 0 */
-    size_t           priority;
+    double           reach;   /* m: length of the chain of joints to the point (dyn_point_reach), of whose rounding
+                               * errors a row may consist */
+    size_t priority;
 } dyn_frame_task;
 
 /* The kinematics of a state, and scratch. */
@@ -50,6 +52,10 @@ void dyn_task_errors(dyn_task_block *b, const double *goal);
 
 /* Writes the weighted Jacobian of the evaluated state, one row after the other, to A (rows x nv). */
 void dyn_task_jacobian(const dyn_task_block *b, double *A);
+
+/* Sets rows to zero that consist of rounding errors: those of a point on the axis of every joint that could move it, or
+ * of directions across the plane of a planar robot. Else they would count as directions that a task determines. */
+void dyn_task_drop_noise(const dyn_task_block *b, double *A);
 
 /* Writes the entries of `value` (DYN_TASK_ROWS for each task) that belong to rows, multiplied by the weight and by
  * `sign`, to b. */

@@ -1,7 +1,7 @@
 /* joint.h - computes joint transforms, and transforms vectors and wrenches between a body and its parent. Forces within
  * a joint are in joint_forces.h.
  *
- * A revolute joint at position s has R_pc = Rz(gamma) Rx(alpha) Rz(s + theta). A prismatic joint has the same without
+ * A revolute joint at position s has R_pc = Rz(gamma) Rx(beta) Rz(s + theta). A prismatic joint has the same without
  * the last rotation, and its origin is at p_pc + s z. The kinds of joint and rotation are constants of the inlined code
  * (WITH_LINK_TRANSFORM): one branch per body, none per state. For a joint with a quaternion, R_pc and p_pc are computed
  * from its coordinates, and its axes are those of the body. */
@@ -259,7 +259,7 @@ LANE_INLINE vec3 unturn_z(vec3 v, lane c, lane s)
 {
     return (vec3){add_mul(c * v.x, s, v.y), sub_mul(c * v.y, s, v.x), v.z};
 }
-/* Returns v in the parent's axes at joint angle zero: Rz(gamma) Rx(alpha) v. */
+/* Returns v in the parent's axes at joint angle zero: Rz(gamma) Rx(beta) v. */
 LANE_INLINE vec3 rotate_by_constant(link_transform X, vec3 v)
 {
     if (X.turn == DYN_TURN_NONE) return v;
@@ -269,7 +269,7 @@ LANE_INLINE vec3 rotate_by_constant(link_transform X, vec3 v)
     if (X.turn == DYN_TURN_X) return v;
     return (vec3){sub_mul(X.b->pose.cg * v.x, X.b->pose.sg, v.y), add_mul(X.b->pose.cg * v.y, X.b->pose.sg, v.x), v.z};
 }
-/* Returns (Rz(gamma) Rx(alpha))^T v, the inverse of rotate_by_constant. */
+/* Returns (Rz(gamma) Rx(beta))^T v, the inverse of rotate_by_constant. */
 LANE_INLINE vec3 unrotate_by_constant(link_transform X, vec3 v)
 {
     if (X.turn == DYN_TURN_ZX)
@@ -315,7 +315,7 @@ LANE_INLINE vec3 to_child(link_transform X, vec3 v)
     return X.joint == DYN_REVOLUTE ? unturn_z(v, X.J.c, X.J.s) : v;
 }
 
-/* Writes the joint axis in the parent's axes, Rz(gamma) Rx(alpha) e_z. */
+/* Writes the joint axis in the parent's axes, Rz(gamma) Rx(beta) e_z. */
 LANE_INLINE void axis_in_parent(const dyn_body *b, double z[3])
 {
     z[0] = b->pose.sg * b->pose.sa;

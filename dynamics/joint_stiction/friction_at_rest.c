@@ -11,7 +11,7 @@ size_t dyn_friction_at_rest_entries(size_t nv, size_t n)
     return nv * nv + 1 + 2 * nv + n + dyn_friction_rows_entries(n, nv);
 }
 
-/* The marks come first: dyn_friction_at_rest_stop reads them there. */
+/* b->stuck comes first, because dyn_friction_at_rest_stop reads it from the start of the scratch memory. */
 static void lay_out(dyn_friction_at_rest *b, double *scratch)
 {
     const size_t nv = b->nv, W = (size_t)b->kernels->lanes;
@@ -19,7 +19,7 @@ static void lay_out(dyn_friction_at_rest *b, double *scratch)
     b->M           = b->stuck + nv * W;
     b->singular    = b->M + nv * nv * W;
     b->efforts     = b->singular + W;
-    void *integers = b->efforts + nv * W; /* the memory of n doubles holds the integers */
+    void *integers = b->efforts + nv * W; /* b->index takes the memory of n doubles */
     b->index       = integers;
     void *rows     = b->index + b->n;
     b->rows        = rows;

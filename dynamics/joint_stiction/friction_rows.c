@@ -20,7 +20,7 @@ dyn_friction_rows dyn_friction_rows_lay_out(size_t n, size_t nv, double *room)
              n * nv, n * nv, n * n, n, n, n, n, n, n, nv, nv, nv * nv, dyn_friction_problem_entries(n)};
     for (size_t i = 0; i < sizeof entries / sizeof *entries; room += entries[i++])
         *part[i] = room;
-    void *integers = room; /* the memory of n doubles holds them */
+    void *integers = room; /* r.side and r.follows each take the memory of n doubles */
     r.side         = integers;
     void *marks    = room + n;
     r.follows      = marks;
@@ -42,7 +42,7 @@ size_t dyn_friction_rows_list(const dyn_mechanism *mechanism, dyn_stiction_joint
 /* --- rows ----------------------------------------------------------------------------------------------------------
  */
 
-/* row += weight times the row of a coordinate of the tree. */
+/* Adds `weight` times the row of a coordinate of the tree to `row` (nv): its rate from the velocities of the model. */
 static void add_tree_row(const dyn_friction_state *s, size_t tree_v, double weight, double *row)
 {
     const size_t nv = s->nv;
@@ -85,15 +85,16 @@ bool dyn_friction_row_rests(const dyn_friction_state *s, const dyn_stiction_join
 /* --- the problem ---------------------------------------------------------------------------------------------------
  */
 
-enum { CHECK = 1 << 20 /* products between two checks of the deadline: less than a millisecond */ };
+enum { CHECK = 1 << 20 /* multiplications between two checks of the deadline, which take less than a millisecond */ };
 
-/* Number of rows for which so many products each are found between two checks of the deadline. */
+/* Returns the number of rows between two checks of the deadline, if each row takes `products` multiplications. */
 static size_t rows_at_once(size_t products)
 {
     return 1 + CHECK / (products + 1);
 }
 
-/* Sets Y = L^-1 W^T and the squares of its columns. False if that fails, or the deadline has passed. */
+/* Sets Y = L^-1 W^T, with M = L L^T, and r->free_diagonal to the squares of its columns. Returns false if LAPACK fails
+ * or the deadline has passed. */
 static bool solve_rows(dyn_friction_rows *r, const dyn_friction_state *s, const double *L)
 {
     const lapack_int nv   = (lapack_int)r->nv;
@@ -114,8 +115,9 @@ static bool solve_rows(dyn_friction_rows *r, const dyn_friction_state *s, const 
     return true;
 }
 
-/* Y -= U c U^T Y. With c = 1, Y is orthogonal to the held rows. With contact damping d, K = L^-T (1 - U S^2 / (S^2 +
- * d^2) U^T) L^-1, and c = 1 - d / sqrt(S^2 + d^2). False if the deadline has passed. */
+/* Subtracts U c U^T Y from Y, with U, S and L of friction_rows.h: then Y^T Y = W K W^T. Without contact damping c = 1,
+ * and Y becomes orthogonal to the held rows. With contact damping d, K = L^-T (1 - U S^2 / (S^2 + d^2) U^T) L^-1, and c
+ * = 1 - d / sqrt(S^2 + d^2). Returns false if the deadline has passed. */
 static bool eliminate_held(const dyn_friction_rows *r, const dyn_friction_state *s, const dyn_task *t)
 {
     const size_t rank = dyn_task_rank(t), nv = r->nv, known = rank < nv ? rank : nv;
@@ -134,8 +136,8 @@ static bool eliminate_held(const dyn_friction_rows *r, const dyn_friction_state 
     return true;
 }
 
-/* Finds the accelerations of the held robot, and the energy norm sqrt(qdd^T M qdd) = |L^T qdd| of those without held
- * frames. */
+/* Sets r->qdd to the accelerations qdd without held frames and r->held_qdd to those of the held robot. Returns the
+ * energy norm sqrt(qdd^T M qdd) = |L^T qdd| of qdd. */
 static double correct_accelerations(dyn_friction_rows *r, const dyn_friction_state *s,
                                     const dyn_contact_block *contacts, const double *qdd)
 {
@@ -161,7 +163,7 @@ static double correct_accelerations(dyn_friction_rows *r, const dyn_friction_sta
     return sqrt(norm);
 }
 
-enum { SIDE_BY_SIDE = 4 /* sums that are added up together: each addition waits for the one before in its sum */ };
+enum { SIDE_BY_SIDE = 4 /* sums computed together, since an addition waits for the last one in the same sum */ };
 
 /* Finds the products of a vector y with SIDE_BY_SIDE rows of Y. */
 static void multiply_four(size_t nv, const double *y, const double *Y, double sum[SIDE_BY_SIDE])
@@ -184,7 +186,7 @@ static double multiply_one(size_t nv, const double *y, const double *Y)
     return sum;
 }
 
-/* A = Y^T Y. False if the deadline has passed. */
+/* Sets A = Y^T Y. Returns false if the deadline has passed. */
 static bool set_A(const dyn_friction_rows *r, const dyn_friction_state *s)
 {
     const size_t n = r->n, nv = r->nv, most = rows_at_once(n * nv);

@@ -16,13 +16,13 @@ typedef struct dyn_friction_rows {
     double *W;                      /* n x nv */
     double *A, *b;                  /* n x n; n */
     double *positive, *negative;    /* n: limits */
-    double *free_diagonal, *size;   /* n: of dyn_friction_problem; set with held frames only */
-    double *L, *qdd, *held_qdd, *Y; /* nv, nv: accelerations without and with held frames; nv x n: scratch */
+    double *free_diagonal, *size;   /* n: members of dyn_friction_problem; set with held frames only */
+    double *L, *qdd, *held_qdd, *Y; /* nv x nv: L; nv, nv: accelerations without and with held frames; nv x n: Y */
     double *f;                      /* n: result */
     bool   *follows;                /* n: result */
     int    *side;                   /* n: result */
     double *room;                   /* scratch of the problem */
-    bool    with_held;              /* free_diagonal and size are set */
+    bool    with_held;              /* true: free_diagonal and size are set */
 } dyn_friction_rows;
 
 /* Lays out arrays for at most n rows in dyn_friction_rows_entries(n, nv) doubles. */
@@ -33,14 +33,15 @@ dyn_friction_rows dyn_friction_rows_lay_out(size_t n, size_t nv, double *room);
  */
 size_t dyn_friction_rows_list(const dyn_mechanism *mechanism, dyn_stiction_joint *joints);
 
-/* Velocities of a mechanism in lanes, and with loops G, with qd_tree = G qd. */
+/* The state of a mechanism from which rows are computed: its velocities, and with loops the matrix G of qd_tree = G qd,
+ * both in lanes. The rows are those of `lane`. */
 typedef struct dyn_friction_state {
     size_t        nv;
     const double *G;  /* tree nv x nv; NULL: no loops */
     const double *qd; /* nv; NULL: zero */
     size_t        W, lane;
     bool          fused;    /* arithmetic of the kernels (dynamics.h) */
-    dyn_deadline  deadline; /* asked while the problem is set up */
+    dyn_deadline  deadline; /* checked while the problem is set up */
 } dyn_friction_state;
 
 /* Writes the row of a joint or motor to `row` (nv). */
@@ -49,14 +50,15 @@ void dyn_friction_row_fill(const dyn_friction_state *s, const dyn_stiction_joint
 /* Returns the rate of a motor of a model without loops, summed as the kernels sum it. */
 double dyn_friction_motor_rate(const dyn_friction_state *s, const dyn_drive *drive);
 
-/* True if the rate of a joint or motor is exactly zero, as the kernels compute it. A passive joint rests where the
- * model does. */
+/* True if the rate of a joint or motor is exactly zero, as the kernels compute it. A passive joint of a loop is at rest
+ * if all velocities of the model are zero. */
 bool dyn_friction_row_rests(const dyn_friction_state *s, const dyn_stiction_joint *joint);
 
-/* Set A and b = W qdd of rows whose W is set, from accelerations qdd (nv in lanes) without held frames: from the mass
- * matrix M (nv x nv in lanes), or with held frames, for which dyn_contact_solve has solved lane s->lane. Driven
- * coordinates have given accelerations (`driven` [nv], NULL: none; those of `contacts` with held frames). Return false
- * if M is not positive definite, or s->deadline has passed. */
+/* Set A and b = W qdd of rows whose W is set. qdd (nv in lanes) are the accelerations without held frames.
+ * dyn_friction_rows_set is for robots without held frames, with the mass matrix M (nv x nv in lanes).
+ * dyn_friction_rows_set_held is for robots with held frames, after dyn_contact_solve for lane s->lane. Driven
+ * coordinates have given accelerations: `driven` ([nv], NULL: none), or with held frames those of `contacts`. Return
+ * false if M is not positive definite, or s->deadline has passed. */
 bool dyn_friction_rows_set(dyn_friction_rows *r, const dyn_friction_state *s, const double *M, const bool *driven,
                            const double *qdd);
 bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *contacts,

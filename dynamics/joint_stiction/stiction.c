@@ -2,8 +2,8 @@
 #include "stiction.h"
 #include <math.h>
 
-/* Sharp friction f against motion in the direction `side` at a rate: in terms of a coordinate that moves `ratio` times
- * as slowly, hence the factor ratio. */
+/* Returns the sharp friction f against motion in the direction `side` at the rate `rate` of a coordinate. The joint
+ * that has the friction moves `ratio` times as fast as the coordinate, hence the factor |ratio|. */
 static double curve(const dyn_friction *f, double ratio, int side, double rate)
 {
     const double r       = fabs(ratio);
@@ -14,7 +14,7 @@ static double curve(const dyn_friction *f, double ratio, int side, double rate)
     return r * (fast + (slow - fast) * exp(-u * u));
 }
 
-/* The derivative of the Stribeck curve with respect to the magnitude of the rate. */
+/* Returns the derivative of `curve` with respect to the magnitude of `rate`. */
 static double curve_slope(const dyn_friction *f, double ratio, int side, double rate)
 {
     const double r       = fabs(ratio);
@@ -25,7 +25,7 @@ static double curve_slope(const dyn_friction *f, double ratio, int side, double 
     return -2 * r * r * u * excess * exp(-u * u) / f->stribeck_velocity;
 }
 
-/* Sharp friction of a body's joint, in terms of its coordinate. */
+/* Returns the sharp friction of a body's joint, as an effort on its coordinate. */
 static double magnitude(const dyn_body *b, int side, double rate)
 {
     return curve(&b->joint.friction, b->joint.ratio, side, rate);
@@ -68,7 +68,7 @@ size_t dyn_stiction_list_joints(const dyn_model *m, dyn_stiction_joint *joints)
     return n;
 }
 
-/* The friction f = coulomb + load |T| of a motion with T = u - f. */
+/* Solves f = coulomb + load |T| for f >= 0, with T = u - f the effort that the joint transmits. */
 static double limit_at(double coulomb, double load, double u)
 {
     const double net = u - coulomb;

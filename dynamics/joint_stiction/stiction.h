@@ -20,7 +20,7 @@ typedef struct dyn_stiction_joint {
     const dyn_drive *drive;  /* motor of a coupled transmission; NULL: a joint */
     double           positive, negative; /* without load */
     double           load;               /* growth of the limits for each N m or N that the joint transmits */
-    bool             stribeck; /* true: it slides with less friction than these limits, depending on its rate */
+    bool stribeck; /* true: sliding friction is smaller than these limits and depends on the rate (Stribeck) */
 } dyn_stiction_joint;
 
 /* True if a body's friction is sharp, without a transition velocity, so that its joint can stick. */
@@ -39,7 +39,7 @@ static inline bool dyn_stiction_is_possible_of(const dyn_drive *drive)
 }
 
 /* Lists the coordinates that can stick, with the friction of mimicking joints included, then the motors of coupled
- * transmissions: at most nv + n_drives. `v` is that of the dyn_model. Returns their number. */
+ * transmissions: at most nv + n_drives. `v` is a coordinate of the dyn_model. Returns their number. */
 size_t dyn_stiction_list_joints(const dyn_model *model, dyn_stiction_joint *joints);
 
 /* Returns a copy of a joint with the limits at an effort u: the friction at which it starts to move in each direction.

@@ -5,29 +5,31 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING  1e-12 /* friction relative to its limits, accelerations relative to their terms: rounding errors */
-#define DEPENDENT 1e-12 /* pivots below this part of a row's own diagonal entry count as zero */
+/* Friction is compared relative to its limits, accelerations relative to the magnitudes of their terms. A pivot is a
+ * part of the row's own diagonal entry. */
+#define ROUNDING  1e-12 /* rounding errors of friction and accelerations */
+#define DEPENDENT 1e-12 /* smaller pivots count as zero */
 #define FOLLOWS   1e-8  /* pivots below which a row that does not move follows others */
-#define UNHELD    1e-9  /* relative acceleration above which no friction holds a row */
-#define SHARED    1e-9  /* relative tolerance of limits where several rows can share the load */
-#define SOFTENED                                                                                                       \
-    1e-11 /* part of a row's own diagonal entry that is added to it where rounding decides which rows move */
-#define DECREASE 1e-12 /* relative to the terms of the objective: smaller decreases count as none */
+#define UNHELD    1e-9  /* acceleration above which no friction holds a row */
+#define SHARED    1e-9  /* tolerance of limits where several rows can share the load */
+#define SOFTENED  1e-11 /* growth of the diagonal entries of A where rounding decides which rows move */
+#define DECREASE  1e-12 /* relative to the terms of the objective: smaller decreases count as none */
 
 enum { ROUNDS = 100, ROUNDS_PER_ROW = 20 /* most steps; a few are typical, and more than one per row rare */ };
 
-/* The arrays of `room`, and what follows from which rows now stick and which slide. Friction is scaled: f = span p. */
+/* The arrays of `room`, and results that depend on the present sides. A row with side 0 is held; others slide at a
+ * limit. Scaled friction is p = f / span. e is the symbol of stiction_solver.h. */
 typedef struct solver {
     const dyn_friction_problem *s;
-    double                     *A;             /* n x n: that of the problem, or softened */
+    double                     *A;             /* n x n: A of the problem, or softened (see soften) */
     size_t                      n, held, rank; /* rows; rows with side 0; rank of their block of A */
     bool                        shares;        /* the rank of A may be less than n */
     double                     *factor;        /* n x n: Cholesky factor, or QR factors, of the held block */
-    double *unit, *span;        /* n: 1 / root of the diagonal entry, 0: the row cannot move; positive + negative */
-    double *a, *terms, *slope;  /* n: accelerations, sizes of their terms, their derivatives by e */
-    double *x, *y, *tau, *work; /* n, n, n, 2 n: of the held rows */
-    double *depth;              /* n: pivots of the held block, of C = unit A unit */
-    double *target, *next;      /* n: minimum over the held rows; friction after the step */
+    double                     *unit, *span;   /* n: 1 / sqrt(A_ii), 0: the row cannot move; n: positive + negative */
+    double *a, *terms, *slope;  /* n: accelerations; n: magnitudes of their terms, added; n: derivatives of a by e */
+    double *x, *y, *tau, *work; /* n, n, n, 2 n: solutions for the held rows, and scratch of LAPACK */
+    double *depth;              /* n: pivots of the held block of C = unit A unit */
+    double *target, *next;      /* n: friction at the minimum over the held rows; friction after a trial step */
     int    *index, *pivot;      /* n: rows with side 0; permutation of the factor */
     int    *before;             /* n: sides before rows were released */
 } solver;
@@ -54,7 +56,7 @@ static solver open(const dyn_friction_problem *s)
     o.target       = o.work + 2 * n;
     o.next         = o.target + n;
     o.depth        = o.next + n;
-    void *integers = o.depth + n; /* the memory of 2 n doubles holds the integers */
+    void *integers = o.depth + n; /* three arrays of n integers take the memory of 2 n doubles */
     o.index        = integers;
     o.pivot        = o.index + n;
     o.before       = o.pivot + n;
@@ -201,8 +203,8 @@ static bool find_accelerations(const solver *o)
     return good;
 }
 
-/* Finds the derivatives of the scaled accelerations of sliding rows by e: A_sh A_hh^+ p_h - p_s. These derivatives
- * decide where a is zero. */
+/* Finds the derivatives of the scaled accelerations of the sliding rows s with respect to e: A_sh A_hh^+ p_h - p_s,
+ * with h the held rows. Where a is zero, the sign of this derivative decides whether the row leaves its limit. */
 static bool find_slopes(const solver *o)
 {
     const dyn_friction_problem *s = o->s;
@@ -218,8 +220,8 @@ static bool find_slopes(const solver *o)
     return true;
 }
 
-/* The side on which the target of a held row is beyond its limits, or 0. No friction holds a row that accelerates at
- * the minimum. */
+/* Returns the side on which the target of a held row is beyond its limits, or 0. A row that accelerates at the minimum
+ * cannot be held by any friction: its side is that of the acceleration. */
 static int side_beyond(const solver *o, size_t i)
 {
     const dyn_friction_problem *s    = o->s;
@@ -237,13 +239,14 @@ static bool is_within(const solver *o)
 
 /* --- steps -------------------------------------------------------------------------------------------------------- */
 
-/* The friction of a row at the limit of a side. */
+/* Returns the friction of row i at its limit on one side. */
 static double limit_of(const dyn_friction_problem *s, size_t i, int side)
 {
     return side > 0 ? s->positive[i] : -s->negative[i];
 }
 
-/* Compares the objective f^T A f / 2 - b^T f, and then the sum of squares that e multiplies, of o->next and s->f. */
+/* True if the objective f^T A f / 2 - b^T f is smaller at o->next than at s->f, or the same with a smaller sum of
+ * squares of p, which e multiplies. */
 static bool decreases(const solver *o)
 {
     const dyn_friction_problem *s      = o->s;
@@ -262,7 +265,8 @@ static bool decreases(const solver *o)
     return change < -DECREASE * size || (change <= DECREASE * size && norm < before * (1 - SHARED));
 }
 
-/* Takes all limits beyond which the target lies, if that decreases the objective. */
+/* Steps to the target, with each row that would be beyond a limit put on that limit, if that decreases the objective.
+ * Returns false, and changes nothing, if the objective would not decrease. */
 static bool step_to_limits(const solver *o)
 {
     const dyn_friction_problem *s = o->s;
@@ -277,8 +281,8 @@ static bool step_to_limits(const solver *o)
     return true;
 }
 
-/* The direction of a row in a step from s->f: towards the target or, where rows cannot be held, along their
- * accelerations, which friction does not change. */
+/* Returns the direction of row i in a step from s->f: towards the target or, if `open` (some held row accelerates,
+ * which no friction changes), along the accelerations of such rows. */
 static double direction_of(const solver *o, size_t i, bool open)
 {
     if (o->s->side[i] != 0) return 0;
@@ -286,7 +290,7 @@ static double direction_of(const solver *o, size_t i, bool open)
     return fabs(o->a[i]) > UNHELD * o->terms[i] ? o->a[i] * o->span[i] * o->span[i] : 0;
 }
 
-/* Steps towards the target up to the first limit, which its row takes. */
+/* Steps towards the target up to the first limit that a row reaches, and puts that row on its limit. */
 static void step_to_first_limit(const solver *o)
 {
     const dyn_friction_problem *s     = o->s;
@@ -312,7 +316,8 @@ static void step_to_first_limit(const solver *o)
 
 /* --- rows at their limits ----------------------------------------------------------------------------------------- */
 
-/* Rates the urge of a row at its limit to leave it; 0: it stays. Accelerations come before derivatives by e. */
+/* Returns how strongly a row at its limit should leave it; 0: the row stays. A wrong acceleration gives more than 1, a
+ * wrong derivative with respect to e alone less. */
 static double urge_of(const solver *o, size_t i)
 {
     const int    side = o->s->side[i];
@@ -322,8 +327,8 @@ static double urge_of(const solver *o, size_t i)
     return o->shares && a <= noise && o->slope[i] * side < -SHARED ? -o->slope[i] * side / (1 - o->slope[i] * side) : 0;
 }
 
-/* Releases the rows that should leave their limits: all, or only the one with the largest urge. Returns their number.
- */
+/* Makes rows that should leave their limits held: all of them, or only the one with the largest urge. Saves the sides
+ * in o->before. Returns the number of rows that should leave. */
 static size_t release(const solver *o, bool all)
 {
     size_t n = 0, worst = 0;
@@ -339,7 +344,7 @@ static size_t release(const solver *o, bool all)
     return n;
 }
 
-/* Sets the sides: that of its acceleration for a row that begins to move. */
+/* Sets the sides of the result. A row that begins to move gets the side of its acceleration. */
 static void finish(const solver *o)
 {
     const dyn_friction_problem *s = o->s;
@@ -363,7 +368,7 @@ static void mark_followers(const solver *o, const int *before)
         if (r >= o->rank || o->depth[r] < FOLLOWS) s->follows[row_of(o, r)] = true;
 }
 
-/* Evaluates the minimum over the held rows. */
+/* Finds friction, accelerations and, if rows can share the load, derivatives at the minimum over the held rows. */
 static bool evaluate(solver *o)
 {
     return find_target(o) && find_accelerations(o) && (!o->shares || find_slopes(o));
@@ -373,7 +378,7 @@ static bool evaluate(solver *o)
 static dyn_friction_status pivot(solver *o, dyn_deadline deadline)
 {
     const dyn_friction_problem *s        = o->s;
-    bool                        released = false; /* several rows since the last step */
+    bool                        released = false; /* true: several rows were released since the last step */
     start(o);
     for (size_t round = 0; round < ROUNDS + ROUNDS_PER_ROW * s->n; round++) {
         if (!dyn_may_continue(deadline)) return DYN_FRICTION_STOPPED;
@@ -401,7 +406,7 @@ static dyn_friction_status pivot(solver *o, dyn_deadline deadline)
     return DYN_FRICTION_UNDECIDED;
 }
 
-/* Adds a part to the diagonal entries, so that no rows depend on each other. */
+/* Adds SOFTENED of itself to each diagonal entry of A, so that no rows depend on each other. */
 static void soften(solver *o)
 {
     for (size_t i = 0; i < o->n; i++)

@@ -10,7 +10,8 @@ typedef struct dyn_closed_states {
     size_t              W;
 } dyn_closed_states;
 
-/* Takes the memory from `memory`. `deadline` is checked between steps. Returns false if memory is refused. */
+/* Allocates the arrays of `states` from `memory`. `deadline` is checked between steps. Returns false if memory is
+ * refused. */
 bool dyn_closed_states_open(dyn_memory memory, const dyn_mechanism *mechanism, const dyn_kernels *tree,
                             dyn_deadline deadline, dyn_closed_states *states);
 

@@ -67,7 +67,7 @@ static bool take_factors(dyn_memory memory, dyn_closure_solver *c)
     return room;
 }
 
-/* Takes the arrays that hold one component of one state. */
+/* Allocates the arrays that hold one component of one state. */
 static bool take_one_state(dyn_memory memory, dyn_closure_solver *c)
 {
     const size_t m = c->layout.most_m, n = c->layout.most_n;

@@ -65,7 +65,8 @@ typedef struct dyn_closure_solver {
     bool   stopped[DYN_MAX_LANES]; /* the deadline ended the search in the lane */
 } dyn_closure_solver;
 
-/* Takes the arrays from `memory`. The caller sets the fields up to the deadline. Returns false if memory is refused. */
+/* Allocates the arrays from `memory`. The caller sets the fields up to the deadline. Returns false if memory is
+ * refused. */
 bool dyn_closure_open(dyn_memory memory, dyn_closure_solver *c);
 
 /* True if the work may go on. Loops of small mechanisms take microseconds, so the deadline is not asked for them. */

@@ -138,8 +138,8 @@ typedef struct dyn_platform_solution {
  * zero. Afterwards call dyn_loop_close with the found state. Returns false if a live lane has no solution. */
 bool dyn_loop_solve_platform(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_platform_motion *to,
                              const double *guess, const dyn_platform_solution *found, size_t live);
-/* Takes the memory for dyn_loop_solve_platform from `memory`, for a frame whose origin (rows = 3) or pose (rows = 6) is
- * given. Returns false if memory is refused. */
+/* Allocates the arrays of dyn_loop_solve_platform from `memory`, for a frame whose origin (rows = 3) or pose (rows = 6)
+ * is given. Returns false if memory is refused. */
 bool dyn_loop_platform_open(dyn_memory memory, dyn_loop_workspace *c, const dyn_frame *frame, size_t rows);
 
 dyn_loop_status dyn_loop_status_of(const dyn_loop_workspace *c, size_t lane);

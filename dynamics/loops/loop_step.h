@@ -30,12 +30,14 @@ typedef struct dyn_loop_stepper {
     void *constraints;
 } dyn_loop_stepper;
 
-/* Takes a step of one block of states. Before it the loops are closed at io->q (dyn_loop_close). The arrays of io have
- * nq and nv entries of the mechanism, and io->work is sized with by->joints in place of the model:
- * dyn_step_work(joints, method, dyn_step_inputs(&scene_of_joints, ...)). n_wrenches of by->scene counts for inputs.
- * Afterwards the loops are closed at the start of the step as before, with the same bits. To go on from io->q_after,
- * close them there along a line from the start: dyn_approach with q = io->q and the passive coordinates, entries
- * loops->passive_q of dyn_loop_tree_q. io->mechanism is not used. Held frames and stopping coordinates of io are
- * constraints that by->accelerate satisfies; io has no impact.
- */
+/* Takes a step of one block of states. The caller has closed the loops at io->q (dyn_loop_close). On return the loops
+ * are closed at io->q again, with the same bits.
+ *
+ * The arrays of io have nq and nv entries of the mechanism. io->work has the size
+ * dyn_step_work(joints, method, dyn_step_inputs(&scene_of_joints, ...)), with by->joints in place of the model and a
+ * scene that has the wrenches of by->scene. io->mechanism is not read. by->accelerate satisfies the constraints of held
+ * frames and stopping coordinates in io. io->impact is false.
+ *
+ * To continue from io->q_after, close the loops there along a line from the start of the step: dyn_approach with
+ * q = io->q and the passive coordinates, which are the entries loops->passive_q of dyn_loop_tree_q. */
 void dyn_loop_step(const dyn_loop_stepper *by, const dyn_step *io);

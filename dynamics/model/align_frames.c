@@ -3,9 +3,9 @@
  *
  * Rotation. The frame F of a revolute body may have any angle about its z. Let theta be the angle gamma of one child,
  * and p the body's parent. Then
- *     F' = F Rz(theta):  R_pc' = Rz(gamma_p) Rx(alpha_p) Rz(s + theta),  x_F' = Rz(theta)^T x_F,
- * and the child's own constant rotation is Rx(alpha) alone, which makes every transform to and from the child cheaper.
- * Half a turn more makes it Rx(-alpha), because  Rz(pi) Rx(alpha) Rz(s) = Rx(-alpha) Rz(s) Rz(pi);  the last factor
+ *     F' = F Rz(theta):  R_pc' = Rz(gamma_p) Rx(beta_p) Rz(s + theta),  x_F' = Rz(theta)^T x_F,
+ * and the child's own constant rotation is Rx(beta) alone, which makes every transform to and from the child cheaper.
+ * Half a turn more makes it Rx(-beta), because  Rz(pi) Rx(beta) Rz(s) = Rx(-beta) Rz(s) Rz(pi);  the last factor
  * rotates the child's frame. So Rx(90 deg) can become Rx(-90 deg), which costs nothing after a rotation about z
  * (joint.h).
  *
@@ -15,7 +15,7 @@
  *
  * Shift. The origin of a revolute body's frame may be anywhere on its z. If the origin moves by d z, the offset p_pc of
  * a child becomes p_pc - d z, which can make one component zero. The body's own p_pc becomes p_pc + d R_pc e_z. This
- * change costs nothing if alpha is general and p_pc has three components anyway. */
+ * change costs nothing if beta is general and p_pc has three components anyway. */
 #include "dynamics/math/double_double.h"
 #include "canonical.h"
 #include "pose.h"
@@ -157,7 +157,7 @@ static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
         if (body[k].tree.parent == i) turn_child(t, Rt, &body[k]);
 }
 
-/* Replaces Rz(pi) Rx(alpha) in the joint of body i by Rx(-alpha) and rotates the frame of body i by pi. */
+/* Replaces Rz(pi) Rx(beta) in the joint of body i by Rx(-beta) and rotates the frame of body i by pi. */
 static void absorb_half_turn(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i)
 {
     dyn_body *b = &body[i];

@@ -1,8 +1,8 @@
 /* canonical.c - converts a link of the description into its moving body (model.h): joint transform and inertia.
  *
  * The axis of each moving joint becomes the z axis of its body. Let A be a rotation with A e_z = axis, and R_pj that of
- * the joint frame in the parent body. R = R_pj A is factored as Rz(gamma) Rx(alpha) Rz(theta), the "zxz" Euler angles.
- * theta rotates about the joint axis and is absorbed in the body frame; Rz(gamma) Rx(alpha) Rz(s) is left at s. */
+ * the joint frame in the parent body. R = R_pj A is factored as Rz(gamma) Rx(beta) Rz(theta), the "zxz" Euler angles.
+ * theta rotates about the joint axis and is absorbed in the body frame; Rz(gamma) Rx(beta) Rz(s) is left at s. */
 #include "canonical.h"
 #include "dynamics/math/double_double.h"
 #include "pose.h"
@@ -70,9 +70,9 @@ static bool is_near(double x, double kind)
     return fabs(x - kind) <= KIND_TOLERANCE;
 }
 
-/* Sets alpha and gamma of R = Rz(gamma) Rx(alpha) Rz(theta) from R e_z = (sg sa, -cg sa, ca), where c and s denote
- * cosine and sine of gamma (g) and alpha (a). The sign of sa is chosen so that cg >= 0; then gamma is zero for every
- * rotation about +-x. */
+/* Sets beta and gamma of R = Rz(gamma) Rx(beta) Rz(theta) from R e_z = (sg sa, -cg sa, ca), where c and s denote
+ * cosine and sine of gamma (g) and of beta (a: angle between the axes). The sign of sa is chosen so that cg >= 0; then
+ * gamma is zero for every rotation about +-x. */
 static void set_constant_turn(dyn_body *b, const double R[3][3])
 {
     double sa = dyn_length(R[0][2], R[1][2]), norm = dyn_length(sa, R[2][2]);
@@ -119,7 +119,7 @@ void dyn_canonical_offsets(dyn_body *b)
         if (fabs(b->pose.p_pc[k]) <= least) b->pose.p_pc[k] = 0;
 }
 
-/* Computes Rz(theta) = (Rz(gamma) Rx(alpha))^T R. The last row of R gives theta as well. But for tiny alpha gamma is
+/* Computes Rz(theta) = (Rz(gamma) Rx(beta))^T R. The last row of R gives theta as well. But for tiny beta gamma is
  * inaccurate, and only this product compensates the error of gamma exactly. */
 static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
 {

@@ -17,7 +17,7 @@ void dyn_canonical_joint(dyn_body *body, const dyn_link *link, const dyn_pose *X
 /* Sets components of p_pc to zero that are below the rounding error of the length of p_pc. */
 void dyn_canonical_offsets(dyn_body *body);
 
-/* Sets `turn` from the cosines and sines of alpha and gamma, and makes these four numbers exact in the special
+/* Sets `turn` from the cosines and sines of beta and gamma, and makes these four numbers exact in the special
  * cases. */
 void dyn_canonical_kind(dyn_body *body);
 

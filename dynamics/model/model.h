@@ -134,14 +134,14 @@ typedef struct dyn_description {
     const dyn_drive *drives; /* [n_drives] motors of coupled transmissions */
 } dyn_description;
 
-/* The constant rotation of a joint, R_pc(0) = Rz(gamma) Rx(alpha). A special case is used only if the computed matrix
+/* The constant rotation of a joint, R_pc(0) = Rz(gamma) Rx(beta). A special case is used only if the computed matrix
  * equals it to 2e-16, so that it changes no result beyond rounding. */
 typedef enum dyn_turn {
     DYN_TURN_NONE,    /* identity */
     DYN_TURN_X_PLUS,  /* Rx(+90 deg) */
     DYN_TURN_X_MINUS, /* Rx(-90 deg) */
-    DYN_TURN_X,       /* Rx(alpha) */
-    DYN_TURN_ZX       /* Rz(gamma) Rx(alpha) */
+    DYN_TURN_X,       /* Rx(beta) */
+    DYN_TURN_ZX       /* Rz(gamma) Rx(beta) */
 } dyn_turn;
 
 /* Flags of the components of p_pc that are not zero; most robots have one or two. A component of at most 2e-16 of the
@@ -230,7 +230,7 @@ typedef struct dyn_body_pose {
     dyn_turn turn;
     int      form;           /* kind of the joint and `turn` as one number, for WITH_LINK_TRANSFORM in joint.h */
     unsigned offsets;        /* set of DYN_ALONG_x: components of p_pc that are not zero */
-    double   ca, sa, cg, sg; /* cosines and sines of alpha and gamma */
+    double   ca, sa, cg, sg; /* cosine and sine of beta, of gamma */
     double   frame_angle;    /* rad, theta without its quarter turns (align_frames.c); 0 if not revolute */
     uint64_t frame_quarters; /* quarter turns of theta, 0 to 3 */
     double   rounder;        /* DYN_ROUNDER + frame_quarters */

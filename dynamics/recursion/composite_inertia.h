@@ -90,7 +90,7 @@ LANE_INLINE void composite_form(link_transform X, composite *c, double mass)
                         mass); /* called with F = 0; the compiler removes the products with it */
 }
 
-/* Returns Rz(gamma) Rx(alpha) (x, y, 0)^T, with the constant angles of the joint. */
+/* Returns Rz(gamma) Rx(beta) (x, y, 0)^T, with the constant angles of the joint. */
 LANE_INLINE vec3 rotate_xy_by_constant(link_transform X, lane x, lane y)
 {
     if (X.turn != DYN_TURN_X && X.turn != DYN_TURN_ZX) return rotate_by_constant(X, (vec3){x, y, lane_of(0)});
@@ -114,7 +114,7 @@ LANE_INLINE void composite_column_form(link_transform X, composite *c, wrench *F
         c->E = sym3_turn_z_minus(c->E, X.J.c, X.J.s);
         c->h = to_parent(X, c->h);
         *F   = (wrench){{c->h.z, lane_of(0), -c->h.x}, {-c->E.xy, about, -c->E.yz}};
-    } else { /* f = z x h and n = I z after the rotation about z, then Rz(gamma) Rx(alpha) */
+    } else { /* f = z x h and n = I z after the rotation about z, then Rz(gamma) Rx(beta) */
         c->E = sym3_turn_z(c->E, X.J.c, X.J.s);
         c->h = turn_z(c->h, X.J.c, X.J.s);
         *F   = (wrench){rotate_xy_by_constant(X, -c->h.y, c->h.x),

@@ -1,5 +1,5 @@
 /* rotate_matrix.h - rotates symmetric and general 3 x 3 matrices between a body's axes and its parent's, R_pc S R_pc^T,
- * with R_pc = Rz(gamma) Rx(alpha) Rz(s + theta). Each rotation about one axis changes a 2 x 2 block by one angle: this
+ * with R_pc = Rz(gamma) Rx(beta) Rz(s + theta). Each rotation about one axis changes a 2 x 2 block by one angle: this
  * costs less than two matrix products. */
 #pragma once
 #include "dynamics/joint/joint.h"
@@ -29,7 +29,7 @@ LANE_INLINE sym3 sym3_turn_x(sym3 a, double c, double s)
     lane xy = sub_mul(c * a.xy, s, a.xz), xz = add_mul(c * a.xz, s, a.xy);
     return (sym3){a.xx, xy, xz, sub_mul(a.yy, s, w), add_mul(-a.yz, c, w), add_mul(a.zz, s, w)};
 }
-/* Returns R E R^T for a symmetric E, with R = Rz(gamma) Rx(alpha), the constant rotation of the joint. */
+/* Returns R E R^T for a symmetric E, with R = Rz(gamma) Rx(beta), the constant rotation of the joint. */
 LANE_INLINE sym3 sym3_rotate_by_constant(link_transform X, sym3 a)
 {
     if (X.turn == DYN_TURN_NONE) return a;
@@ -98,7 +98,7 @@ LANE_INLINE mat3 mat3_tilt(mat3 H, double c, double s, bool axis_row_is_zero)
                    {add_mul(s * H.m[1][0], c, H.m[2][0]), add_mul(-H.m[1][2], c, w), add_mul(H.m[2][2], s, w)}}};
 }
 
-/* Returns R H R^T with the constant rotation R = Rz(gamma) Rx(alpha) of the joint. `axis_row_is_zero`: the last row of
+/* Returns R H R^T with the constant rotation R = Rz(gamma) Rx(beta) of the joint. `axis_row_is_zero`: the last row of
  * H is zero. */
 LANE_INLINE mat3 mat3_rotate_by_constant(link_transform X, mat3 H, bool axis_row_is_zero)
 {

@@ -62,7 +62,7 @@ static inline void joint_position_series(const series_pass *p, const dyn_body *b
 
 /* --- one body --------------------------------------------------------------------------------------------------- */
 
-/* Sets A = R_wp Rz(gamma) Rx(alpha): the axes of a joint with one coordinate at the position zero, in world axes. P:
+/* Sets A = R_wp Rz(gamma) Rx(beta): the axes of a joint with one coordinate at the position zero, in world axes. P:
  * the series of R_wp. */
 static inline void series_constant_rotation(const series_pass *p, const dyn_body *b, const lane *P, lane *A)
 {

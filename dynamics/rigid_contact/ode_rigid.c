@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define LONGEST_STEP 1e-2 /* s */
-#define TURNED       0.5  /* cosine: a point that has turned more within a step may stop, and keeps its direction */
+#define LONGEST_STEP 1e-2 /* s: longer steps could pass over a touch */
+#define TURNED       0.5  /* cosine: a point that turns by more in a step may be stopping, and keeps its direction */
 
 enum { ROUNDS = 2 /* Newton iterations with one Jacobian; steps are short, so two reach rounding */ };
 
@@ -144,7 +144,7 @@ bool dyn_ode_rigid_gather(dyn_robot_ode *ode, size_t n, size_t lane)
 
 /* --- the rate ----------------------------------------------------------------------------------------------------- */
 
-/* Gives a sliding contact of the problem the direction of its velocity v. */
+/* Sets the direction of sliding contact k of the problem to that of its velocity v, unless it is slow or has turned. */
 static void turn_with_velocity(dyn_rigid_problem *p, size_t k, const double v[DYN_RIGID_ROWS])
 {
     const double speed = hypot(v[0], v[1]), along = v[0] * p->direction[k][0] + v[1] * p->direction[k][1];
@@ -165,7 +165,7 @@ static void put_force(dyn_ode_rigid *r, size_t k, size_t lane, const double v[DY
         r->power[lane] += f[a] * v[a];
 }
 
-/* Finds the accelerations of one lane. Returns false if there are none. */
+/* Replaces qdd of one lane by the accelerations with the n listed contacts. Returns false if no forces are found. */
 static bool accelerate_lane(dyn_robot_ode *ode, size_t n, size_t lane, const double *qd, double *qdd)
 {
     dyn_ode_rigid     *r = ode->rigid;
@@ -196,7 +196,7 @@ void dyn_ode_rigid_rate(dyn_robot_ode *ode, double t, const double *qd, double *
     memset(r->power, 0, ode->W * sizeof *r->power);
     dyn_ode_rigid_evaluate(ode, ode->q, qd);
     for (size_t l = dyn_robot_ode_first_lane(ode); n > 0 && l < last; l++)
-        if (!accelerate_lane(ode, n, l, qd, qdd) && dyn_may_continue(ode->state.deadline)) /* else: the time is over */
+        if (!accelerate_lane(ode, n, l, qd, qdd) && dyn_may_continue(ode->state.deadline)) /* else: it has passed */
             dyn_fault_record(&ode->state.fault[l], DYN_FAULT_RIGID, t, r->list[0]);
     dyn_contact_pad(&r->block, last, ode->state.nv, qdd);
     dyn_contact_pad(&r->block, last, 3 * r->n, r->forces);
@@ -205,7 +205,8 @@ void dyn_ode_rigid_rate(dyn_robot_ode *ode, double t, const double *qd, double *
 
 /* --- correction after a step -------------------------------------------------------------------------------------- */
 
-/* Sets b of the problem to the displacements of the points from where they are held, m. */
+/* Sets b of the problem to the displacements of the points, m: along the tangents from the place where a contact
+ * sticks, along the normal from the plane. */
 static void find_displacements(dyn_ode_rigid *r)
 {
     for (size_t k = 0; k < r->problem.n; k++) {

@@ -11,12 +11,12 @@
 #include "rigid_contact_solver.h"
 #include "dynamics/simulation/robot_ode.h"
 
-#define DYN_RIGID_SLOW 1e-6 /* m/s */
+#define DYN_RIGID_SLOW 1e-6 /* m/s: a slower sliding point keeps its direction and may stop */
 
 typedef enum dyn_rigid_event_kind {
     DYN_RIGID_IMPACT, /* the plane has pushed by `impulse` */
-    DYN_RIGID_MAKE,   /* closes */
-    DYN_RIGID_BREAK,  /* opens */
+    DYN_RIGID_MAKE,   /* an open contact closes */
+    DYN_RIGID_BREAK,  /* a closed contact opens */
     DYN_RIGID_SLIDE,  /* a closed contact with friction begins to slide */
     DYN_RIGID_STICK   /* a closed contact with friction begins to stick */
 } dyn_rigid_event_kind;
@@ -37,24 +37,24 @@ typedef struct dyn_rigid_events {
 
 struct dyn_ode_rigid {
     size_t                   n;
-    const dyn_rigid_contact *contact;                     /* [n] */
-    dyn_rolling             *plane;                       /* [n] axes of the planes, with the radius 0 */
-    dyn_frame               *frames;                      /* [n] */
-    dyn_held_set             held;                        /* all points, along the axes of their planes */
-    dyn_contact_block        block;                       /* matrices of `held` */
-    dyn_rigid_problem        problem;                     /* the problem of one lane */
+    const dyn_rigid_contact *contact; /* [n] */
+    dyn_rolling             *plane;   /* [n] axes of the planes, with the radius 0 */
+    dyn_frame               *frames;  /* [n] */
+    dyn_held_set             held;    /* the points of all contacts, as frames held along the axes of their planes */
+    dyn_contact_block        block;   /* matrices of `held` */
+    dyn_rigid_problem        problem; /* the problem of one lane */
     size_t                   list[DYN_MAX_RIGID];         /* contacts of `problem` */
     dyn_rigid_mode           mode[DYN_MAX_RIGID];         /* modes of all contacts */
     double                   direction[DYN_MAX_RIGID][2]; /* d along the tangents */
     double                   place[DYN_MAX_RIGID][3];     /* m, world axes: where a contact sticks */
-    double                  *positions;                   /* in lanes: 3 n, m */
+    double                  *positions;                   /* in lanes: 3 n, m, world axes: points of all contacts */
     double                  *q, *qd, *step;               /* in lanes: scratch */
-    double                  *forces;                      /* in lanes: 3 n, N in world axes */
-    double                  *power;                       /* in lanes: W, of the forces */
+    double                  *forces;                      /* in lanes: 3 n, N, world axes: forces on all contacts */
+    double                  *power;                       /* in lanes: 1, W (watt): power of the forces */
     dyn_rigid_events         events;
 };
 
-/* Takes ode->rigid, which stays NULL without rigid contacts. Returns false if memory is refused. */
+/* Allocates ode->rigid, which stays NULL without rigid contacts. Returns false if memory is refused. */
 bool dyn_ode_rigid_open(dyn_memory memory, dyn_robot_ode *ode);
 
 /* Opens all contacts and forgets the events, before a simulation. */
@@ -63,7 +63,7 @@ void dyn_ode_rigid_reset(dyn_ode_rigid *r);
 /* Returns the longest step, s, so that a point that touches a plane within a step is noticed. */
 double dyn_ode_rigid_longest_step(void);
 
-/* Finds the matrices of all contacts at q and qd (in lanes), and the points. */
+/* Finds `block`, the matrices of all contacts at q and qd (in lanes), and `positions`. */
 void dyn_ode_rigid_evaluate(dyn_robot_ode *ode, const double *q, const double *qd);
 
 /* Returns the gap of contact i in one lane, m, after dyn_ode_rigid_evaluate. */
@@ -79,7 +79,7 @@ bool dyn_ode_rigid_gather(dyn_robot_ode *ode, size_t n, size_t lane);
 /* Lists the closed contacts. Returns their number. */
 size_t dyn_ode_rigid_list_closed(dyn_ode_rigid *r);
 
-/* Turns the qdd of the free robot at ode->q into those with contact, and sets forces and their power. */
+/* Replaces the accelerations qdd of the free robot at ode->q by those with contact, and sets `forces` and `power`. */
 void dyn_ode_rigid_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd);
 
 /* Corrects y after a step, for `lanes` states with entries `stride` apart, all of them the same simulation. */

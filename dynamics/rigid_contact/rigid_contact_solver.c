@@ -4,10 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Parts of the largest b: pulling, penetration and excess over a cone by rounding errors; and the remainder of
- * dependent equations that least squares may leave. */
-#define NEGLIGIBLE 1e-10
-#define CONSISTENT 1e-5
+#define NEGLIGIBLE 1e-10 /* part of the largest |b|: rounding errors of forces that pull, gaps below 0 and cones */
+#define CONSISTENT 1e-5  /* part of the largest |b|: residual that least squares may leave of dependent equations */
 
 /* Part of the largest diagonal entry of A: nothing moves a point along a row with a smaller entry. */
 #define IMMOBILE 1e-14
@@ -15,7 +13,7 @@
 enum {
     SWEEPS = 50, /* sweeps of the first round; each further one has four times as many */
     ROUNDS = 5,
-    CHECK  = 1 << 17 /* squares of rows between two checks of the deadline: less than a millisecond */
+    CHECK  = 1 << 17 /* entries of A between two checks of the deadline, which take less than a millisecond */
 };
 
 /* The rows of A that forces have to satisfy as equations. */
@@ -79,7 +77,7 @@ void dyn_rigid_problem_add_change(const dyn_rigid_problem *p, double *x, size_t 
         x[v * stride] += p->change[v];
 }
 
-/* Returns entry a of A f + b. */
+/* Returns entry a of A f + b, the acceleration, or in an impact the velocity, along row a. */
 static double left_at(const dyn_rigid_problem *p, size_t a)
 {
     const size_t k   = dyn_rigid_rows(p);
@@ -216,8 +214,9 @@ static bool are_in_cones(const dyn_rigid_problem *p, double size)
     return true;
 }
 
-/* Finds forces from linear systems, with one contact after the other removed that would pull, or added that would enter
- * the ground. Returns false if that ends without a solution, if a cone does not hold one, or past the deadline. */
+/* Finds forces from linear systems. Removes one contact after the other whose force would pull, or adds one whose point
+ * would enter the ground. Returns false if no solution is found, if the force of a contact lies outside its friction
+ * cone, or past the deadline. */
 static bool solve_linear(dyn_rigid_problem *p, double size, dyn_deadline deadline)
 {
     bool bears[DYN_MAX_RIGID] = {false};
@@ -235,7 +234,7 @@ static bool solve_linear(dyn_rigid_problem *p, double size, dyn_deadline deadlin
 
 /* --- projected Gauss-Seidel --------------------------------------------------------------------------------------- */
 
-/* Changes a force, and returns the change of its own row of a. */
+/* Sets force a to `to`. Returns the change of entry a of A f + b that this causes, as a magnitude. */
 static double move_force(const dyn_rigid_problem *p, size_t a, double to)
 {
     const double change = to - p->force[a];
@@ -266,7 +265,8 @@ double dyn_rigid_friction_stiffness(const dyn_rigid_problem *p, size_t i)
     return 0.5 * (xx + yy) + hypot(0.5 * (xx - yy), xy);
 }
 
-/* Updates the friction of a contact that sticks: a step against a_t, and back to the cone. */
+/* Updates the friction of a contact that sticks: takes a step against a_t and projects the result on the friction cone.
+ */
 static double update_friction(const dyn_rigid_problem *p, size_t i)
 {
     const size_t a         = 3 * i;
@@ -277,7 +277,7 @@ static double update_friction(const dyn_rigid_problem *p, size_t i)
     return move_force(p, a, part * x) + move_force(p, a + 1, part * y);
 }
 
-/* Starts from forces that no cone excludes. */
+/* Projects the forces on the friction cones, as the start of the sweeps. */
 static void project_forces(const dyn_rigid_problem *p)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -289,8 +289,8 @@ static void project_forces(const dyn_rigid_problem *p)
     }
 }
 
-/* Sweeps over all contacts, at most `sweeps` times. Returns false if friction leaves a contact no force, or past the
- * deadline. */
+/* Sweeps over all contacts, at most `sweeps` times. Returns false if friction leaves no force that keeps a sliding
+ * contact closed, or past the deadline. */
 static bool relax(dyn_rigid_problem *p, double size, int sweeps, dyn_deadline deadline)
 {
     const int between = 1 + CHECK / (int)(dyn_rigid_rows(p) * dyn_rigid_rows(p));

@@ -9,7 +9,7 @@
 #define STILL    1e-8  /* m/s: a slower point sticks, unless friction cannot hold it */
 #define APPROACH 1e-12 /* m/s: a slower approach is a rounding error */
 
-/* A contact opens or slides beyond this part of the accelerations. */
+/* part of the largest acceleration beyond which a contact opens or slides (slack_of) */
 #define SLACK 1e-7
 
 /* Larger growths of energy, as a part of the kinetic energy, and larger impulses, as a part of the largest, are no
@@ -63,7 +63,7 @@ static void add_work(dyn_robot_ode *ode, double work)
         to[l] += work;
 }
 
-/* Past the deadline forces are not found for want of time: that is no fault. */
+/* Records the fault that no forces were found. Past the deadline the search was only cut short, which is no fault. */
 static void record_no_forces(dyn_robot_ode *ode, double t, size_t contact)
 {
     for (size_t l = 0; l < ode->W && dyn_may_continue(ode->state.deadline); l++)
@@ -86,7 +86,7 @@ static void record_event(dyn_robot_ode *ode, double t, size_t contact, dyn_rigid
     if (impulse) memcpy(event->impulse, impulse, sizeof event->impulse);
 }
 
-/* Lists the changes since the modes `before`. Modes of contacts without friction are not told apart. */
+/* Records the changes from the modes `before`. Without friction, sticking and sliding are no events. */
 static void record_changes(dyn_robot_ode *ode, double t, const dyn_rigid_mode before[DYN_MAX_RIGID])
 {
     const dyn_ode_rigid *r = ode->rigid;
@@ -100,7 +100,7 @@ static void record_changes(dyn_robot_ode *ode, double t, const dyn_rigid_mode be
 
 /* --- impacts ------------------------------------------------------------------------------------------------------ */
 
-/* Lists the contacts that are closed or without gap. Returns their number, and whether one approaches its plane. */
+/* Lists closed contacts and those with a gap of at most `touching`, m. Returns their number; sets *approaches. */
 static size_t list_touching(dyn_ode_rigid *r, double touching, bool *approaches)
 {
     size_t n    = 0;
@@ -115,8 +115,8 @@ static size_t list_touching(dyn_ode_rigid *r, double touching, bool *approaches)
     return n;
 }
 
-/* Solves for the impulses with `part` of the restitutions; v are the velocities before. Returns the energy that they
- * add, J; infinite if there are none. */
+/* Solves for the impulses with all restitutions multiplied by `part`; v are the velocities before the impact. Returns
+ * the energy that the impulses add, J, or infinity if there are no impulses. */
 static double try_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS], double part)
 {
     dyn_ode_rigid     *r      = ode->rigid;
@@ -129,13 +129,13 @@ static double try_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS], double
         if (v[k][2] < 0) p->b[DYN_RIGID_ROWS * k + 2] *= 1 + e;
     }
     if (!dyn_rigid_problem_solve(p, ode->state.deadline)) return HUGE_VAL;
-    for (size_t a = 0; a < DYN_RIGID_ROWS * p->n; a++) /* p^T (v- + v+) / 2, with a - b = v+ - v- */
+    for (size_t a = 0; a < DYN_RIGID_ROWS * p->n; a++) /* p^T (v- + v+) / 2, impulses p, v+ - v- = a - b */
         energy += p->force[a] * (v[a / DYN_RIGID_ROWS][a % DYN_RIGID_ROWS] + 0.5 * (p->left[a] - p->b[a]));
     return energy;
 }
 
-/* Solves for the impulses, with less restitution where that would create energy: sets *factor of all restitutions.
- * Returns the energy. */
+/* Solves for the impulses. If they would create energy, multiplies all restitutions by the largest factor with which
+ * they do not. Sets *factor, and returns the energy that the impulses add, J. */
 static double solve_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS], double *factor)
 {
     *factor             = 1;
@@ -150,7 +150,7 @@ static double solve_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS], doub
     return try_impact(ode, v, least);
 }
 
-/* Lists the impulses of the contacts of the problem, with the factor of their restitutions. */
+/* Records the impulse of each contact of the problem as an event, with the factor of the restitutions. */
 static void record_impulses(dyn_robot_ode *ode, double t, double factor)
 {
     const dyn_ode_rigid    *r       = ode->rigid;
@@ -203,7 +203,7 @@ static bool hit(dyn_robot_ode *ode, double t, size_t n)
 
 /* --- modes -------------------------------------------------------------------------------------------------------- */
 
-/* Sets the place of contacts that stick and have not done so with the modes `before`. */
+/* Sets the place at which a contact sticks, for contacts that stick now and did not with the modes `before`. */
 static void set_places(dyn_robot_ode *ode, const dyn_rigid_mode before[DYN_MAX_RIGID])
 {
     dyn_ode_rigid *r = ode->rigid;
@@ -212,7 +212,7 @@ static void set_places(dyn_robot_ode *ode, const dyn_rigid_mode before[DYN_MAX_R
             r->place[i][x] = r->positions[(3 * i + x) * ode->W];
 }
 
-/* The acceleration beyond which a contact of the problem opens or slides, m/s^2. */
+/* Returns the acceleration beyond which a contact of the problem opens or slides, m/s^2. */
 static double slack_of(const dyn_rigid_problem *p)
 {
     double size = DYN_STANDARD_GRAVITY;
@@ -221,8 +221,8 @@ static double slack_of(const dyn_rigid_problem *p)
     return SLACK * size;
 }
 
-/* Opens contacts that the forces of the last rate leave, and lets those slide that friction does not hold. Returns true
- * if a mode changes. */
+/* Opens contacts whose points accelerate away under the forces of the last rate, and makes sticking contacts slide if
+ * their points accelerate along the plane. Returns true if a mode changes. */
 static bool apply_forces(dyn_ode_rigid *r)
 {
     bool                     changes = false;
@@ -244,7 +244,7 @@ static bool apply_forces(dyn_ode_rigid *r)
     return changes;
 }
 
-/* Decides the modes of closed contacts at ode->state.y: slow ones stick, unless forces say otherwise. */
+/* Decides the modes of closed contacts at ode->state.y: slow points stick, unless forces open or move them. */
 static void decide_modes(dyn_robot_ode *ode, double t)
 {
     dyn_ode_rigid *r = ode->rigid;
@@ -265,8 +265,8 @@ static void decide_modes(dyn_robot_ode *ode, double t)
 }
 
 /* Applies impacts until no point approaches its plane, then corrects the state to the closed contacts and decides their
- * modes. The contacts must be evaluated at r->q. `before` are the modes before the event, `touching` the gap of
- * contacts that take part, m. */
+ * modes. The contacts must be evaluated at r->q. `before` are the modes before the event; contacts with a gap of at
+ * most `touching`, m, take part. */
 static void resolve_event(dyn_robot_ode *ode, double t, const dyn_rigid_mode before[DYN_MAX_RIGID], double touching)
 {
     dyn_ode_rigid *r          = ode->rigid;
@@ -294,8 +294,8 @@ static void resolve_event(dyn_robot_ode *ode, double t, const dyn_rigid_mode bef
 
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
-/* Closes contacts with a gap of at most `touching` that neither approach their planes nor separate: at the start also
- * those that separate slowly. */
+/* Closes open contacts with a gap of at most `touching` (m) whose points neither approach their planes nor separate.
+ * `slowly`: a point may separate at up to `resting` of its contact. */
 static void close_touching(dyn_ode_rigid *r, double touching, bool slowly)
 {
     for (size_t i = 0; i < r->n; i++) {
@@ -345,7 +345,7 @@ size_t dyn_rigid_events_find_missed(const dyn_ode_rigid *r, double *depth)
     return i;
 }
 
-/* The margin of a closed contact k of the problem at the last rate; v is its velocity. */
+/* Returns the margin of closed contact k, of velocity v, at the last rate: below 0 it opens, slides or stops. */
 static double closed_margin(const dyn_ode_rigid *r, size_t k, const double v[DYN_RIGID_ROWS])
 {
     const dyn_rigid_problem *p = &r->problem;
@@ -357,8 +357,8 @@ static double closed_margin(const dyn_ode_rigid *r, size_t k, const double v[DYN
     return fmin(presses, (v[0] * r->direction[i][0] + v[1] * r->direction[i][1]) / DYN_TURNED_RATE + 1);
 }
 
-/* The margin of an open contact with the velocity v: its gap, once it has left the plane. After an impact the gap may
- * be negative by rounding, and a short flight may begin and end within a step: a point that moves away is not below. */
+/* Returns the margin of open contact i, of velocity v: its gap, below 0 if the point touches. After an impact rounding
+ * may make the gap negative, so a point that moves away does not touch. */
 static double open_margin(const dyn_ode_rigid *r, size_t i, const double v[DYN_RIGID_ROWS])
 {
     return fmax(dyn_ode_rigid_gap(r, i, 0), v[2] * LEAVES) + DEEP;
@@ -376,7 +376,7 @@ void dyn_rigid_events_margins(dyn_robot_ode *ode, double t, const double *y, dou
     }
 }
 
-/* Stops a sliding contact whose velocity v has left the half plane of its direction, if it is slow. */
+/* Makes a slow sliding contact stick if its velocity v has turned by 90 deg or more from its direction. */
 static void stop_turned(dyn_ode_rigid *r, size_t i)
 {
     double v[DYN_RIGID_ROWS];

@@ -18,7 +18,7 @@
 #pragma once
 #include "ode_rigid.h"
 
-/* m: the start may be below a plane by this much, and contacts up to this far from it then touch it. */
+/* m: at the start a point may be this far below its plane, and points up to this far above it count as touching. */
 #define DYN_RIGID_START 1e-6
 
 /* Returns an open contact that is below its plane by more than DYN_RIGID_START at the last rate, or the number of
@@ -28,7 +28,7 @@ size_t dyn_rigid_events_find_missed(const dyn_ode_rigid *r, double *depth);
 /* Begins a simulation at ode->state.y, after dyn_ode_rigid_reset. Records a fault if a point is below its plane. */
 void dyn_rigid_events_start(dyn_robot_ode *ode);
 
-/* Decides the modes anew at ode->state.y and time t, after a break of the input. */
+/* Decides the modes again at ode->state.y and time t, where the input has a break. */
 void dyn_rigid_events_restart(dyn_robot_ode *ode, double t);
 
 /* Writes the event functions at y (in lanes, one simulation), one for each contact: an event is a change to negative.

@@ -17,7 +17,7 @@ struct dyn_ode_friction {
     double   *side;  /* nv in lanes: sense of motion for sharp friction, 1, -1 or 0 */
 };
 
-/* Takes ode->friction, after ode->stiction. ode->friction stays NULL if kernels apply the friction.
+/* Allocates ode->friction, after ode->stiction. ode->friction stays NULL if kernels apply the friction.
  * Returns false if memory is refused. */
 bool dyn_ode_friction_open(dyn_memory memory, dyn_robot_ode *ode);
 

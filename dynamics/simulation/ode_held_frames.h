@@ -11,7 +11,7 @@
 #pragma once
 #include "robot_ode.h"
 
-/* Takes the arrays for the held frames `contact`. Returns NULL if memory is refused. */
+/* Allocates the arrays for the held frames `contact`. Returns NULL if memory is refused. */
 dyn_ode_held *dyn_ode_held_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_held_set *contact);
 
 /* Stores the initial poses at ode->state.y. Records a fault of simulations in which a held frame moves. */

@@ -3,7 +3,7 @@
 #pragma once
 #include "robot_ode.h"
 
-/* Takes the arrays of signals and controller. Returns false if memory is refused. */
+/* Allocates the arrays of signals and controller from `memory`. Returns false if memory is refused. */
 bool dyn_ode_input_open(dyn_memory memory, dyn_robot_ode *ode);
 
 /* Sets the controller's own state at the start, in ode->state.y, and takes the first sample of one that is sampled. */
@@ -38,7 +38,8 @@ enum { DYN_MAX_SAMPLES = 100000, DYN_MAX_PENDING = 1000 /* most samples that a d
  * counts only). Returns their number. */
 size_t dyn_ode_sampling_times(dyn_sampling sampling, double last, double *times);
 
-/* Takes the arrays if the controller is sampled. Returns false if memory is refused. */
+/* Allocates the arrays of a sampled controller from `memory`; does nothing for others. Returns false if memory is
+ * refused. */
 bool dyn_ode_sampling_open(dyn_memory memory, dyn_robot_ode *ode);
 
 /* Takes the sample at time 0, at ode->state.y. */

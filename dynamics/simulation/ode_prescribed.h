@@ -3,7 +3,7 @@
 #pragma once
 #include "robot_ode.h"
 
-/* Takes ode->prescribed, which stays NULL if nothing is prescribed. Returns false if memory is refused. */
+/* Allocates ode->prescribed, which stays NULL if nothing is prescribed. Returns false if memory is refused. */
 bool dyn_ode_prescribed_open(dyn_memory memory, dyn_robot_ode *ode);
 
 /* Writes positions and velocities of the motion at time t to y, for `lanes` states with entries `stride` apart, and

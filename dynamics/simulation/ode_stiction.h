@@ -55,7 +55,7 @@ struct dyn_ode_stiction {
                                       */
 };
 
-/* Takes ode->stiction, which stays NULL if no joint can stick. Returns false if memory is refused. */
+/* Allocates ode->stiction, which stays NULL if no joint can stick. Returns false if memory is refused. */
 bool dyn_ode_stiction_open(dyn_memory memory, dyn_robot_ode *ode);
 
 /* Sets the side of a joint in one lane: with 0 it sticks. dyn_ode_stiction_follow lets it follow with a friction. */

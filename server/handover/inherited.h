@@ -39,11 +39,12 @@ typedef struct srv_inherited {
 /* Reads and removes the three variables. False with a message if a descriptor is missing or of another kind. */
 bool srv_inherited_read(srv_inherited *inherited, char *error, size_t error_size);
 
-/* Takes the sockets that are bound to an address: up to `most` descriptors into `sockets`. Port 0 takes those of the
- * first port that is left. `name` receives the name of the first. Returns their number. */
+/* Takes the sockets that are bound to an address: up to `most` descriptors into `sockets`. With
+ * port 0 in `address`, takes the sockets of the first port that has not been taken yet. `name` receives the name of the
+ * first socket. Returns the number of sockets. */
 size_t srv_inherited_take(srv_inherited *inherited, const struct sockaddr *address, int sockets[], size_t most,
                           char name[SRV_INHERITED_NAME]);
 
-/* True if all sockets are taken. False with a message that names  the first of the others, whose connections would wait
- * for ever. */
+/* True if all sockets are taken. False with a message that names the first socket that is not taken, whose
+ * connections would wait for ever. */
 bool srv_inherited_check_taken(const srv_inherited *inherited, char *error, size_t error_size);

@@ -84,7 +84,7 @@ static void on_listener(uv_poll_t *listener, int status, int events)
         room = has_room(a) || srv_connections_displace(&a->loop->connections, NULL, NULL);
         if (!room || !accept_one(a, i)) break;
     }
-    if (left < ACCEPTS_PER_TURN) srv_loop_wake(a->loop); /* the next turn closes those that were displaced */
+    if (left < ACCEPTS_PER_TURN) srv_loop_wake(a->loop); /* the next turn closes the displaced connections */
     if (left == 0 || (room && errno == EAGAIN)) return;
     pause_all(a);
     srv_loop_wake(a->loop); /* the loop's next turn schedules the next check for room */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* ns after which a connection counts as silent: one that waits for a request, and one that waits for its reader. */
+/* ns after which a connection counts as silent: while the server waits for the client's request (sender_patience), and
+ * while it waits for the client to read the response (reader_patience). */
 static const uint64_t sender_patience = 50000000, reader_patience = 1000000000;
 
 static void append_to_list(srv_connections *all, srv_connection *c, srv_phase phase)

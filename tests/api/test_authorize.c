@@ -64,7 +64,8 @@ static void check(const char *method, const char *target, const api_identity *wh
         fail_msg("%s %s by %s: %u, expected %u", method, target, who && who->name ? who->name : "-", found, status);
 }
 
-/* with: status for a client that has the rights; 0: the server then asks for the body. */
+/* A request, the status `with` for a client that has one of the roles `needs` (0: the server then asks for the body).
+ */
 typedef struct row {
     const char *method, *target;
     unsigned    with, needs;

@@ -76,9 +76,9 @@ static void examples_that_json_could_hold(void **state)
         assert_hex_is(json_examples[i][0], json_examples[i][1]);
 }
 
-/* Integers n (0x1b) and -1 - n (0x3b): those that are doubles, with at most 53 bits between the first and the last set
- * one, are read; others would be rounded, and are refused by their value, also among the numbers of tags 40 and 1040.
- */
+/* Integers n (0x1b) and -1 - n (0x3b) are read if they are doubles: at most 53 bits from the first to the last set bit.
+ * A double would round other integers. They must be refused with their value in the detail, also within tags 40 and
+ * 1040. */
 static void large_integers(void **state)
 {
     static const char *const doubles[][2] = {

@@ -55,7 +55,7 @@ static void test_figures(void **state)
 }
 
 /* A million addresses with one refusal each take over the counters of each other. Twenty-five clients each cause more
- * than 1/256 of the refusals, and keep theirs: the sketch guarantees that. The figures of the twenty greatest are
+ * than 1/256 of the refusals, for which the sketch guarantees a counter. The figures of the twenty greatest are
  * exact, since they had a free counter. */
 static void test_a_million_addresses(void **state)
 {
@@ -78,7 +78,8 @@ static void test_a_million_addresses(void **state)
     }
 }
 
-/* A client that takes over a counter begins at its own figures: the ones before it were another's. */
+/* A client that takes over a counter must begin at its own figures, without those of the client that had the counter.
+ */
 static void test_a_counter_that_is_taken_over(void **state)
 {
     char name[API_CLIENT_NAME];
@@ -106,7 +107,7 @@ static void test_long_names(void **state)
     assert_true(l.value[0] == 180);
 }
 
-/* The buckets end at 2.5 ms and 5 ms, among others. */
+/* Among the bounds of the buckets are 2.5 ms and 5 ms. */
 static void test_exemplars(void **state)
 {
     const char *trace = "4bf92f3577b34da6a3ce929d0e0e4736";

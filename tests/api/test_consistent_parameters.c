@@ -133,11 +133,12 @@ static void no_parameters_nearby_are_better(void **state)
 {
     check_least(7, 1);
     for (uint64_t seed = 7; seed < 10; seed++)
-        check_least(seed, 0.01); /* the model's own parameters weigh as much as the measurements */
+        check_least(seed, 0.01); /* here the model's own parameters weigh as much as the measurements */
 }
 
-/* Rows are divided by the deviation of their coordinate: 1e-8 of the root mean square 3 N m of the torques is 1e-8 * 3
- * / 0.04 of the row whose deviation, 0.04 N m, is least, wherever that coordinate stands. */
+/* The least deviation of a row that counts is 1e-8 of the torques, whose root mean square is 3 N m. Rows are divided by
+ * the deviation of their coordinate, of which the smallest is 0.04 N m: 1e-8 * 3 / 0.04, for any order of coordinates.
+ */
 static void rows_deviate_by_what_rounding_allows(void **state)
 {
     const double        deviations[2][3] = {{0.7, 0.04, 0.3}, {0.04, 0.5, 0.6}};

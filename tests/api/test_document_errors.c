@@ -412,13 +412,13 @@ static void figures_that_overflow_together(void **state)
                                      ",'inertial':{'mass':1e308}") ","
                                                                    "{'name':'b','parent':'a','joint':{'name':'k','type'"
                                                                    ":'fixed'},'inertial':{'mass':1e308}}]}",
-                   "non-finite", "/links/0", "overflow"); /* the body of link a, into which b is merged */
+                   "non-finite", "/links/0", "overflow"); /* /links/0: the body of link a, into which b is merged */
     assert_refused(
         "{'links':[{'name':'f','parent':'base','joint':{'name':'m','type':'fixed','origin':{'xyz':[1.5e308,0,0]}}"
         "},{'name':'a','parent':'f','joint':{'name':'j','type':'spherical','origin':{'xyz':[1.5e308,0,0]}}}]}",
         "non-finite", "/links/1", "overflow");
     static const char *const far[] = {"[1.5e308,0,0]", "[0,1.5e308,0]", "[0,0,1.5e308]"};
-    for (int i = 0; i < 3; i++) { /* of a link without a mass that only marks a place in the world */
+    for (int i = 0; i < 3; i++) { /* position of a link without a mass that is fixed to the world */
         char text[600];
         snprintf(text, sizeof text,
                  "{'links':[" LINK("a", "base", "j",

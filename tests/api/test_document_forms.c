@@ -115,7 +115,7 @@ static void matrix_form(void **state)
         JOINT("continuous", "{'matrix':[[0,0,1,0.28],[0,1,0,0.13585],[-1,0,0,0],[0,0,0,1]]}", ",'axis':[0,0,-2]"));
     double q = .7;
     assert_pose(model, "a", &q, PRODUCT(shift(.28, .13585, 0), turn(1, asin(1)), turn(2, -q)));
-    assert_int_equal(json_array_size(model->report), 1); /* reports that gravity is assumed */
+    assert_int_equal(json_array_size(model->report), 1); /* the report says only that gravity is assumed */
     api_model_release(model);
 }
 

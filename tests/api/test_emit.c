@@ -12,7 +12,8 @@
 
 typedef void said(api_emit *e);
 
-/* Emits what `say` says; checks that measuring gives as many bytes, for JSON at least as many. The caller frees b. */
+/* Writes the values that `say` emits to b. Checks that measuring gives the same length, for JSON at least that length.
+ * The caller frees b. */
 static void emitted(api_media media, said *say, api_buffer *b)
 {
     api_emit measure, write;
@@ -200,8 +201,9 @@ static void heads_grow_inside_heads_that_grow(void **state)
     api_buffer_free(&b);
 }
 
-/* Emits an object whose number of members may be announced. If it is, values inside keep their offset, and the bytes
- * must equal those of an object whose members are counted at its end. */
+/* Parameters of members_around_an_array: an object of `members` members, whose number is announced if `announces`. With
+ * an announced number the bytes must be those of an object whose members are counted at its end, and values inside must
+ * keep the offset at which they were written. */
 static size_t members, announced, offset_within;
 static bool   announces;
 
@@ -269,8 +271,8 @@ static void numbers(void **state)
     is(none_by_two, "[]", "80");
 }
 
-/* Arrays of two entries per state, of which the second is emitted, in lanes of any width, beginning with a state other
- * than the first. */
+/* `lanes` emits the second of two entries of each state, from lanes of the width of `kernels`, one block after the
+ * other. */
 static const dyn_kernels *kernels;
 
 static void lanes(api_emit *e, bool batched, size_t rank)
@@ -367,8 +369,8 @@ static void forms_of_arrays(void **state)
     }
 }
 
-/* Two motions of two samples with one number each, of which the second fails, and states of which the middle one fails;
- * written in two ranges that divide a motion. */
+/* some_failed emits four numbers in two ranges, three and one. If `in_groups`, the numbers are two motions of two
+ * samples, of which the second fails; otherwise they are states, of which the second fails. */
 static bool in_groups;
 
 static void some_failed(api_emit *e)
@@ -406,8 +408,7 @@ static void failed_is(bool groups, api_media media, const char *expected)
     api_buffer_free(&b);
 }
 
-/* Null stands for a state or motion that failed in arrays of floats, and NaN for each of its numbers in typed arrays.
- */
+/* A state or motion that failed must be null in arrays of floats, and NaN for each of its numbers in typed arrays. */
 static void failed_states(void **state)
 {
 #define NOT "000000000000f87f"

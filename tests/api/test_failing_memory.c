@@ -421,7 +421,8 @@ static unsigned follow_status(const question *q)
     return status;
 }
 
-/* Writes the model `target` in the format `content_type`. Returns 999 if the text differs from the first one. */
+/* Writes the model `target` in the format `content_type`. Returns 999 if the text differs from the text that was
+ * written when no allocation failed. */
 static unsigned write_status(const question *q)
 {
     static char         *first;

@@ -6,7 +6,8 @@
 /* The tool of `arm` is far from this goal whatever the joints do. */
 static const char unreachable[] = "{\"frame\":\"tool\",\"position\":[90,0,0],\"starts\":25,\"limits\":false}";
 
-/* A scheduler that counts, and asks the run to leave at a look at the deadline. */
+/* A scheduler that counts the looks at the deadline, and from look number leave_after on asks the run to leave its
+ * thread. */
 typedef struct counter {
     unsigned looks, leave_after; /* leave_after 0: never */
 } counter;
@@ -39,7 +40,7 @@ static api_call *run_counted(const char *operation, const char *body, api_worker
 }
 
 /* A search from 25 starts has at least one iteration for each, and a look at the deadline after each iteration. A
- * search that is answered at its first start has few. */
+ * search from one start has far fewer looks. */
 static void test_a_search_looks_at_the_deadline_after_each_iteration(void **state)
 {
     (void)state;

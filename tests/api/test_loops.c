@@ -224,7 +224,7 @@ static size_t place_of(size_t i, size_t W)
     return i / W * 8 + i % W;
 }
 
-/* One product as the kernels round it: once in the fused class, twice in the other. */
+/* Returns sum + a b, rounded as the kernels do: once in the class `fused`, twice in `unfused`. */
 static double add_product(const dyn_kernels *kernels, double sum, double a, double b)
 {
     const volatile double product = a * b;

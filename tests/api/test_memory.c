@@ -210,7 +210,7 @@ static void light_requests_have_a_reserve(void **state)
     api_budget        budget = {.limit = LIMIT};
     api_client_memory heavy = {.used = 0}, client = {.used = 0};
     api_share         all = {.budget = &budget}, a = {.budget = &budget, .client = &heavy}, small[200];
-    assert_true(api_claim(&all, SHARED, &problem)); /* without a client: nothing is fair any more */
+    assert_true(api_claim(&all, SHARED, &problem)); /* a share without a client has no fair limit */
     assert_true(api_budget_is_exhausted(&budget));
     heavy.used = 1 << 20;
     assert_refused(api_claim(&a, LIGHT + 1, &problem), API_MEMORY_FULL, "in use");
@@ -219,7 +219,7 @@ static void light_requests_have_a_reserve(void **state)
         assert_true(api_claim(&small[i], LIGHT, &problem));
     }
     assert_refused(api_claim(&a, 1, &problem), API_MEMORY_FULL,
-                   "in use"); /* the client has too much for the second half */
+                   "in use"); /* the client has too much to use the second half */
     int n = 0;
     for (; n < 200; n++) {
         small[n] = (api_share){.budget = &budget, .client = &client};
@@ -239,7 +239,7 @@ static void pieces_of_a_request_are_not_light(void **state)
     assert_true(api_claim(&all, SHARED, &problem));
     assert_true(api_claim(&a, 5000, &problem));
     assert_refused(api_claim(&a, 5000, &problem), API_MEMORY_FULL, "in use");
-    assert_int_equal(api_claim_generously(&a, 100, CLAIM, &problem), 100); /* never generous from the reserve */
+    assert_int_equal(api_claim_generously(&a, 100, CLAIM, &problem), 100); /* no larger piece of the reserve */
 }
 
 int main(void)

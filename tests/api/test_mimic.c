@@ -9,7 +9,7 @@
 #define MIMIC(more)               ",'mimic':{" more "}"
 #define ROBOT(links)              "{'links':[" links "]}"
 
-/* Joint `c` is listed before the joint that it mimics, which mimics another one: c is at 3 (2 q + 0.5) - 1. */
+/* Joint `jc` is listed before `jb`, which it mimics and which mimics `ja`. With ja at q, jc is at 3 (2 q + 0.5) - 1. */
 #define CHAIN                                                                                                          \
     ROBOT(LINK("c", "b", JOINT("jc", MIMIC("'joint':'jb','multiplier':3,'offset':-1"))) "," LINK(                      \
         "a", "base", JOINT("ja", "")) "," LINK("b", "a",                                                               \

@@ -68,7 +68,8 @@ static void solo12(void **state)
     for (size_t k = 0; k < 2; k++) {
         char   left[16] = "FL_", right[16] = "FR_", hind[16] = "HL_";
         double of_left = tau[place_of(model, strcat(left, pitches[k]))];
-        assert_true(fabs(of_left - tau[place_of(model, strcat(right, pitches[k]))]) < 1e-4); /* one figure differs */
+        /* the published figures of left and right differ in one number */
+        assert_true(fabs(of_left - tau[place_of(model, strcat(right, pitches[k]))]) < 1e-4);
         assert_true(fabs(of_left - tau[place_of(model, strcat(hind, pitches[k]))]) < 1e-15);
     }
     assert_true(fabs(tau[place_of(model, "FL_HAA")] + tau[place_of(model, "FR_HAA")]) < 1e-15);

@@ -62,7 +62,7 @@ static void three_link_screws(void **state)
     for (int i = 0; i < 3; i++)
         expected[i] = with_wrench[i] - of_wrench[i];
     inverse_dynamics(model, q, qd, qdd, tau);
-    assert_close(tau, expected, 3, 1e-12); /* the sum of two numbers, each printed to 5e-11 in 73 */
+    assert_close(tau, expected, 3, 1e-12); /* each of the two numbers is printed to 5e-11, of magnitudes up to 73 */
     mass_matrix(model, q, actual);
     assert_printed(actual, M, 9, 12);
     inverse_dynamics(model, q, NULL, NULL, tau);

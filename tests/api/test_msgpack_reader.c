@@ -198,7 +198,7 @@ static void cuts_and_changes(void **state)
         "ca3f000000"
         "93cb3ff0000000000000d0ffcb3fe0000000000000"
         "a1659201c3a174c71174"
-        "08" ONE TWO "c40162c0a163da000161" /* an array of NumPy: */
+        "08" ONE TWO "c40162c0a163da000161" /* the next line is an array of NumPy */
         "a16485c4026e64c3c40474797065a33c6638c4046b696e64c400c4057368617065920102c40464617461c410" ONE TWO;
     unsigned char bytes[256], other[256];
     size_t        n     = hex_bytes(good, bytes);

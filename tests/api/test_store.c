@@ -208,7 +208,7 @@ static void unreadable_records_hide_and_say_why(void **state)
             fail_msg("taken: %s", unreadable_records[i].record);
         if (!strstr(problem.detail, unreadable_records[i].said))
             fail_msg("%s: %s", unreadable_records[i].record, problem.detail);
-        assert_damaged("hinge"); /* no model is better than another robot under its name */
+        assert_damaged("hinge"); /* a damaged record must not bring the bundled robot of the same name back */
         assert_int_equal(disk_request("PUT", "hinge", HINGE("2")), 201);
         door_close();
     }

@@ -130,7 +130,7 @@ static void decimals(void **state)
         if (used != decimal_texts[i].used) fail_msg("%s: %zu bytes", decimal_texts[i].text, used);
         if (used > 0 && value != decimal_texts[i].value) fail_msg("%s: %.17g", decimal_texts[i].text, value);
         if (used > 1)
-            assert_true(api_number_read_decimal(decimal_texts[i].text, 1, &value) <= 1); /* reads no further */
+            assert_true(api_number_read_decimal(decimal_texts[i].text, 1, &value) <= 1); /* stops after a byte */
     }
 }
 
@@ -138,7 +138,7 @@ static void decimals(void **state)
 
 static void every_cut_is_refused(void **state)
 {
-    assert_cuts_refused(api_model_from_urdf, arm, strlen(arm) - 1); /* without the last line end it is whole */
+    assert_cuts_refused(api_model_from_urdf, arm, strlen(arm) - 1); /* the last line end may be missing */
 }
 
 static void every_byte_may_change(void **state)

@@ -61,7 +61,8 @@ def measure(servers, content):
 # --- formats of bodies ----------------------------------------------------------------------------------------------
 
 def nested(fields, array, text, number):
-    """A map of nested arrays; the functions write the heads of arrays and texts, and a row of numbers."""
+    """Returns the members of a map of nested arrays. `array` writes the head of an array of a length, `text` a name, `number` an innermost
+    array of numbers."""
     def value(v):
         return array(len(v)) + b"".join(map(value, v)) if isinstance(v[0], list) else number(v)
     return b"".join(text(name) + value(v) for name, v in fields.items())

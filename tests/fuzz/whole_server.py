@@ -77,7 +77,8 @@ class Peer:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def claimed(self):
-        """Returns the bytes of requests in flight after at most some seconds: work that was left ends a little later."""
+        """Returns the bytes that requests in flight have claimed: 0 as soon as none is left, else the value after 5 s. Work of a client
+        that has disconnected ends a little later."""
         for _ in range(50):
             page = self.exchange("GET", "/metrics", None, {})[2].decode()
             if (found := float(re.search(r"^torqued_memory_bytes (\S+)$", page, re.M)[1])) == 0:

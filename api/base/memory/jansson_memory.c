@@ -13,7 +13,7 @@ enum { FIRST = 16, SLOTS = 4, SMALL = 512 /* bytes of a slot for usual tokens */
 
 static _Thread_local struct {
     bool   parsing;
-    char  *buffer, *grown; /* the lexer's buffer; the last block of twice its size */
+    char  *buffer, *grown; /* the lexer's buffer; the last block allocated with twice its size, to which it grows */
     size_t size;           /* bytes of the buffer; 0: not allocated yet */
     char  *slots;          /* [SLOTS] of `slot_size` bytes: `small`, or allocated */
     size_t slot_size;

@@ -84,8 +84,8 @@ static inline double *api_build_reserve_numbers(api_builder *b, size_t *room)
     return b->numbers + b->n_numbers;
 }
 
-/* Returns the numbers of a row if the innermost array is empty and follows rows of one width in an array; 0 otherwise.
- */
+/* Returns the count of numbers in a row if the innermost array is empty and the rows before it in its array all have
+ * that count; 0 otherwise. */
 static inline size_t api_build_row_width(const api_builder *b)
 {
     const api_open_value *row = &b->open[b->depth - 1], *rows = row - 1;

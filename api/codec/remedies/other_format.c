@@ -20,7 +20,8 @@ static bool byte_is_within(unsigned char byte, unsigned least, unsigned most)
     return byte >= least && byte <= most;
 }
 
-/* True if a text begins at body[offset] that is a name: its head is `empty` plus its length. */
+/* True if a text that is a name begins at body[offset]. The first byte of a text is its length plus `empty`, the first
+ * byte of an empty text. */
 static bool body_has_key(const unsigned char *body, size_t length, size_t offset, unsigned empty)
 {
     return offset < length && body[offset] > empty && body_has_name(body, length, offset + 1, body[offset] - empty);

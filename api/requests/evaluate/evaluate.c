@@ -63,7 +63,7 @@ static void *take_workspace(const api_evaluation *e)
                                           : e->kernels->workspace_size(q->scene.model));
 }
 
-/* Takes the memory that kernels and operations write while they work. */
+/* Allocates the scratch memory of kernels and operations. */
 static bool take_room(api_evaluation *e)
 {
     e->workspace = e->model->loops ? api_loop_open_workspace(e) : take_workspace(e);
@@ -263,7 +263,7 @@ static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
 }
 
 enum {
-    LOOK = 8192 /* numbers between two checks of the deadline: the chunk of a large model takes long */
+    LOOK = 8192 /* least numbers between two checks of the deadline; a chunk of a large model has many more */
 };
 
 /* True if a single window holds all states. */

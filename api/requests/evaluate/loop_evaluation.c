@@ -292,7 +292,7 @@ static bool follow(void *arg, size_t slot, size_t row, api_problem *problem)
     return true;
 }
 
-/* Takes the memory of one slot. False with a problem. */
+/* Allocates the memory of one slot. False with a problem. */
 static bool open_follower(const api_plan *plan, follower *slot)
 {
     const api_query *q  = plan->query;

@@ -18,7 +18,7 @@ bool api_gradient_read(api_query *q, api_selection *selected, size_t first)
                                         "gradients are for models without loops, and %s has loops", q->model->name);
 }
 
-/* Takes memory for a sum of `n` numbers if `output` is selected, and lanes for its terms. */
+/* Allocates memory for a sum of `n` numbers if `output` is selected, and lanes for its terms. */
 static bool take_sum(api_plan *plan, api_selection *selected, size_t output, size_t terms, double **sum)
 {
     const api_query *q = plan->query;

@@ -10,7 +10,7 @@
 
 typedef struct api_friction_curves api_friction_curves;
 
-/* Allocates the tables of the rows of a request from its pool. NULL with a problem. */
+/* Allocates the tables for all rows of the request, from the pool of the request. NULL with a problem. */
 api_friction_curves *api_friction_curves_open(const api_query *q, const api_chosen_unknowns *chosen);
 
 /* Keeps a state for the estimate. */

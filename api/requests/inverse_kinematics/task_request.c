@@ -100,6 +100,7 @@ static bool read_frame_task(api_query *q, const api_node *node, bool velocities,
     task->frame = &q->model->frames[frame].frame;
     if (task->frame->body == DYN_WORLD)
         return api_fail_at(q->problem, &frame_at, API_BAD_VALUE, "no joint moves this frame");
+    task->reach = dyn_point_reach(q->model->dyn, task->frame->body, task->frame->X_bf.p);
     return velocities ? read_twist(q, node, task, goal)
                       : read_pose(q, node, task, goal) && read_task_axis(q, node, &goal->at, task);
 }
@@ -111,6 +112,8 @@ static bool read_com_task(api_query *q, const api_node *node, bool velocities, d
                                            {"com_velocity", "weight", "priority", NULL}};
     if (!api_check_keys(q, node, &goal->at, keys[velocities], "a task of the centre of mass")) return false;
     task->positioned = true;
+    for (size_t i = 0; i < q->model->dyn->n_bodies; i++)
+        task->reach = fmax(task->reach, dyn_point_reach(q->model->dyn, (int)i, (const double[3]){0}));
     goal->entries[0] = 3;
     return take_vector(q, node, keys[velocities][0], 0, goal);
 }

@@ -57,7 +57,7 @@ static void put_home(const api_model *m, double *home)
     }
 }
 
-/* Takes the memory of the marks from the request's pool. The list of failures has an arena of its own: it grows while
+/* Allocates the marks from the request's pool. The list of failures has an arena of its own: it grows while
  * several threads work. */
 static api_failed_rows *take(const api_query *q)
 {

@@ -22,7 +22,7 @@ size_t api_least_margin_sample(const api_evaluation *e, const api_least_margins 
 /* Fails the motions with margins that are not finite. Returns false with a problem. */
 bool api_least_margins_check(const api_evaluation *e, const api_least_margins *l);
 
-/* Takes memory for the gradients from the pool. Returns false with a problem. */
+/* Allocates memory for the gradients from the pool. Returns false with a problem. */
 bool api_least_gradients_take(const api_query *q, api_least_margins *l);
 
 /* Stores the gradient of limit i at a state, from the partial derivatives of the margins of its block. `room` has

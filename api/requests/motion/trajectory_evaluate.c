@@ -8,6 +8,7 @@
 #include "api/requests/evaluate/parameter_rates.h"
 #include "api/requests/evaluate/point_motion.h"
 #include "api/requests/lanes/failed_rows.h"
+#include "api/requests/scene/row_scene.h"
 #include "dynamics/trajectory_gradients/motion_knots.h"
 #include "dynamics/trajectory_gradients/margins.h"
 #include "trajectory_outputs.h"
@@ -308,7 +309,7 @@ bool api_trajectory_evaluate(const api_evaluation *e, const api_selection *selec
 
 /* Stores the gradients of the least margins of a motion. Differentiates the blocks of their samples again, each block
  * once for neighbouring limits whose least margins are in it. */
-static bool store_least_gradients(const api_evaluation *e, const api_selection *selected, size_t row)
+static bool store_least_gradients(api_evaluation *e, const api_selection *selected, size_t row)
 {
     const api_trajectory_options *o      = selected->options;
     size_t                        before = SIZE_MAX;
@@ -319,6 +320,7 @@ static bool store_least_gradients(const api_evaluation *e, const api_selection *
         const size_t block = state / e->lanes;
         if (block != before) {
             if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
+            if (e->own_query && !api_row_scene_set(e, block * e->lanes)) return false;
             if (e->model->loops && !api_loop_close_block(e, block)) return false;
             s = lay_out(e, selected, block);
             differentiate(e, selected, API_BIT(LEAST_GRADIENTS), block, &s, &p);
@@ -337,9 +339,11 @@ bool api_trajectory_finish(const api_evaluation *e, const api_selection *selecte
     again.problem = e->query->problem;
     again.spare   = e->spares[selected - e->query->selected];
     if (!api_least_margins_check(&again, &o->least)) return false;
-    for (size_t row = 0; o->least.gradients && row < e->query->rows; row++)
-        if (!api_failed_rows_has(e->plan->failed_rows, row * o->motion->path.samples) &&
-            !store_least_gradients(&again, selected, row))
-            return false;
-    return true;
+    if (!o->least.gradients) return true;
+    bool stored = api_row_scene_open(&again);
+    for (size_t row = 0; stored && row < e->query->rows; row++)
+        stored = api_failed_rows_has(e->plan->failed_rows, row * o->motion->path.samples) ||
+                 store_least_gradients(&again, selected, row);
+    api_row_scene_close(&again);
+    return stored;
 }

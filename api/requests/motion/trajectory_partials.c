@@ -31,7 +31,8 @@ static dyn_partials take(const api_evaluation *e, size_t rows, bool wanted, doub
     return p;
 }
 
-/* Takes a vector of zeros; NULL if it is not wanted. */
+/* Reserves a vector of `entries` numbers per state in the scratch lanes at *next, and fills it with zeros. Returns NULL
+ * and reserves nothing unless the vector is wanted. */
 static double *take_zeros(const api_evaluation *e, size_t entries, bool wanted, double **next)
 {
     double *vector = *next;

@@ -262,6 +262,7 @@ static bool solve_state(const api_evaluation *e, const api_selection *selected, 
     dyn_task_evaluate(&r->block, r->q);
     dyn_task_jacobian(&r->block, r->A);
     dyn_task_loops_fold(&r->loops, r->step.rows - r->n_limits, r->A);
+    dyn_task_drop_noise(&r->block, r->A);
     dyn_task_loops_write_rows(&r->loops, r->limits);
     dyn_task_gather(&r->block, (const double(*)[DYN_TASK_ROWS])velocity, 1, r->right);
     if (!dyn_prioritised_step_solve(&r->step))

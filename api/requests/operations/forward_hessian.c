@@ -17,7 +17,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
  * coordinates each takes tens of milliseconds. */
 enum { PART = 8 };
 
-/* Evaluates the five results from output `first` on. */
+/* Evaluates the five second derivatives of one kind: outputs first + Q_Q to first + QD_TAU. */
 static bool evaluate_from(const api_evaluation *e, const api_selection *selected, size_t first, size_t block)
 {
     const size_t        nv = e->model->nv;

@@ -6,6 +6,7 @@
 #include "api/requests/fields/fields.h"
 #include "api/codec/emit.h"
 #include <math.h>
+#include <string.h>
 #include <stdio.h>
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
@@ -54,6 +55,15 @@ static size_t own_entries(const api_selection *selected)
     return api_pose_request_entries(selected->options);
 }
 
+/* Takes the lanes of the positions, zeroed: a sequence is found after the results are checked. */
+static bool take_positions(api_plan *plan, api_selection *selected)
+{
+    const size_t nq     = plan->query->model->nq;
+    selected->result[Q] = api_take_lanes(plan, nq);
+    if (selected->result[Q]) memset(selected->result[Q], 0, plan->window * plan->lanes * nq * sizeof(double));
+    return selected->result[Q] != NULL;
+}
+
 /* The joints at their limits are found in the positions of all states, which need lanes even if they are not in the
  * answer. */
 static bool prepare(api_plan *plan, api_selection *selected)
@@ -62,10 +72,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     const size_t      nq        = (size_t)plan->query->model->dyn->nq;
     api_pose_request *r         = selected->options;
     if (!api_pose_request_fill(plan, r)) return false;
-    if (!plan->query->model->loops) {
-        if (at_limits) selected->result[Q] = api_take_lanes(plan, nq);
-        return !at_limits || selected->result[Q];
-    }
+    if (!plan->query->model->loops) return !at_limits || take_positions(plan, selected);
     r->closed = api_take_lanes(plan, nq);
     r->tree_q = at_limits ? api_take_lanes(plan, nq) : NULL;
     return r->closed && (!at_limits || r->tree_q);

@@ -9,6 +9,7 @@
  * The derivatives of the least margin of all rows are those of the row that has it; only this row is differentiated. */
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/requests/lanes/failed_rows.h"
+#include "api/requests/scene/row_scene.h"
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/limit_kinds.h"
 #include "margin_lanes.h"
@@ -162,31 +163,47 @@ static bool check_margins(const api_evaluation *e, const api_selection *selected
     return true;
 }
 
+/* Evaluates a block again, in the scene of its row if rows have different ones. */
+static bool evaluate_again(api_evaluation *again, const margins_options *o, api_margin_lanes *b, size_t block)
+{
+    if (!api_deadline_check(again->query->input->deadline, again->problem)) return false;
+    if (again->own_query && !api_row_scene_set(again, block * again->lanes)) return false;
+    if (again->model->loops && !api_loop_close_block(again, block)) return false;
+    api_margin_lanes_find(again, &o->limited, b, block);
+    api_margin_lanes_differentiate(again, &o->limited, b, block);
+    return true;
+}
+
 /* Finds the gradients of all least margins. The blocks of their states are evaluated again, each block once for
  * neighbouring limits whose least margins are in it. */
+static bool find_least_gradients(api_evaluation *again, const api_selection *selected)
+{
+    const margins_options *o     = selected->options;
+    api_margin_lanes       b     = api_margin_lanes_place(again, &o->limited);
+    size_t                 block = SIZE_MAX;
+    for (size_t i = 0; i < o->limited.limits.n; i++) {
+        const size_t state = find_least(again, selected, i);
+        if (state / again->lanes != block) {
+            block = state / again->lanes;
+            if (!evaluate_again(again, o, &b, block)) return false;
+        }
+        if (!store_gradients(again, o, &b, i, state)) return false;
+    }
+    return true;
+}
+
 static bool finish(const api_evaluation *e, const api_selection *selected)
 {
     const margins_options *o     = selected->options;
     api_evaluation         again = *e;
-    size_t                 block = SIZE_MAX;
     if (!(selected->outputs & OF_ROWS)) return true;
     again.problem = e->query->problem;
     if (!check_margins(&again, selected)) return false;
     if (!o->gradients || api_failed_rows_all(e->plan->failed_rows)) return true;
-    again.spare        = e->spares[selected - e->query->selected];
-    api_margin_lanes b = api_margin_lanes_place(&again, &o->limited);
-    for (size_t i = 0; i < o->limited.limits.n; i++) {
-        const size_t state = find_least(e, selected, i);
-        if (state / e->lanes != block) {
-            if (!api_deadline_check(e->query->input->deadline, e->query->problem)) return false;
-            block = state / e->lanes;
-            if (e->model->loops && !api_loop_close_block(&again, block)) return false;
-            api_margin_lanes_find(&again, &o->limited, &b, block);
-            api_margin_lanes_differentiate(&again, &o->limited, &b, block);
-        }
-        if (!store_gradients(&again, o, &b, i, state)) return false;
-    }
-    return true;
+    again.spare      = e->spares[selected - e->query->selected];
+    const bool found = api_row_scene_open(&again) && find_least_gradients(&again, selected);
+    api_row_scene_close(&again);
+    return found;
 }
 
 /* Returns how many limits have a least margin: all, or 0 for a batch without rows. */

@@ -20,7 +20,7 @@ typedef struct api_rollout_loops {
     bool                   lost[DYN_MAX_LANES];    /* true: the row has no further nodes */
 } api_rollout_loops;
 
-/* Takes the memory, and plan->tree_q. False with a problem. */
+/* Allocates the memory of the rollout, and plan->tree_q. False with a problem. */
 bool api_rollout_loops_open(api_plan *plan, const dyn_kernels *kernels, api_rollout_loops *loops);
 
 /* Begins with the rows from `first` on. If the request has a guess, loops->guess is set. */

@@ -3,7 +3,8 @@
  *
  * With ' for d/ds, the origin of a frame has the velocity p' sd and the acceleration p' sdd + p'' sd^2, and its axes
  * have the angular velocity w sd and the angular acceleration w sdd + w' sd^2. A limit bounds the magnitude of one of
- * them: that of a speed bounds sd, that of an acceleration is an ellipse in sdd and sd^2, and is kept as it is. */
+ * them. The limit of a speed is a row, which bounds sd. The limit of an acceleration is a norm, an ellipse in sdd and
+ * sd^2. */
 #pragma once
 #include "api/codec/emit.h"
 #include "api/requests/lanes/evaluation.h"
@@ -66,6 +67,6 @@ void api_path_frames_evaluate(const api_evaluation *e, const api_path_frames *fr
 void api_path_frames_limits(const api_path_frames *frames, const double *lanes, size_t W, size_t lane,
                             dyn_timing_row *rows, dyn_timing_norm *norms);
 
-/* Like api_path_frames_limits, for a smooth timing at the place `where`. */
+/* Like api_path_frames_limits, for a timing with limits of the third order, at the place `where`. */
 void api_path_frames_smooth_limits(const api_path_frames *frames, const double *lanes, size_t W, size_t lane,
                                    const dyn_grading *where, api_smooth_limits to);

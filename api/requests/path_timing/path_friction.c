@@ -20,13 +20,13 @@ static bool is_constant(const dyn_friction *f)
     return is_sharp(f) && !(f->stribeck_velocity > 0);
 }
 
-/* The friction of a body's joint; NULL: none. */
+/* Returns the friction of a body's joint; NULL: none. */
 static const dyn_friction *friction_of(const dyn_body *body)
 {
     return body->joint.has_friction ? &body->joint.friction : NULL;
 }
 
-/* Joint position per coordinate. */
+/* Returns the rate of a body's joint per rate of its coordinate. */
 static double ratio_of(const dyn_body *body)
 {
     return body->joint.has_ratio ? body->joint.ratio : 1;
@@ -43,7 +43,7 @@ static double constant_at(const dyn_friction *f, double rate)
     return rate > 0 ? f->positive : rate < 0 ? 0 - f->negative : 0;
 }
 
-/* The rate of a motor in a lane. */
+/* Returns the rate of a motor in a lane from the rates dq of the coordinates. */
 static double motor_rate(const dyn_drive *d, const double *dq, size_t W, size_t lane)
 {
     double sum = 0;
@@ -111,15 +111,16 @@ void api_path_emit_smooth_friction(const api_query *q, api_emit *to)
     api_emit_end(to);
 }
 
-/* Returns where the sign changes between this row and the next, as a fraction of the distance to the next row; -1:
- * nowhere. */
+/* Returns where a rate changes its sign between this row and the next, as a fraction of the way to the next row; -1:
+ * nowhere. The arguments are the rates in the row before, in this row and in the row after. */
 static double find_jump(double before, double here, double after)
 {
     if (here == 0) return before != 0 || after != 0 ? 0 : -1;
     return (here < 0 && after > 0) || (here > 0 && after < 0) ? here / (here - after) : -1;
 }
 
-/* Fills the entry of one rate, a sum of entries of q' as that of a motor, for one block. */
+/* Writes for each row of a block where a rate changes its sign (find_jump). The rate is a weighted sum of entries of
+ * q': that of a motor, or a single entry. */
 static void find_jumps_of(const api_evaluation *e, size_t block, const dyn_drive *rate, double *jumps)
 {
     const size_t W = e->lanes, nv = e->model->nv, last = api_states(e->query) - 1;

@@ -4,8 +4,8 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 
-/* Outputs of the operation path that other operations compute with. The other operation keeps a selection of path, and
- * calls api_path.options, .prepare, .spare and .evaluate (operation.h). */
+/* Outputs of the operation `path` that other operations use in their computation. Each of these operations
+ * keeps an api_selection of `path`, and calls api_path.options, .prepare, .spare and .evaluate (operation.h). */
 enum {
     API_PATH_A,
     API_PATH_B,
@@ -49,5 +49,5 @@ void api_path_emit_smooth_friction(const api_query *q, api_emit *to);
  * in a neighbour; -1 otherwise. All rows must be in lanes at once. */
 void api_path_find_jumps(const api_evaluation *e, size_t block, double *jumps);
 
-/* The same of the rates of the motors of transmissions: an entry for each motor. */
+/* Like api_path_find_jumps, for the rates of the motors of transmissions: one entry for each motor and row. */
 void api_path_find_motor_jumps(const api_evaluation *e, size_t block, double *jumps);

@@ -101,14 +101,16 @@ static bool read_given(api_query *q, const api_node *replacing, const api_place 
     return true;
 }
 
-/* Rows of a limit: two sides, one where only the direction of motion counts, or three of a torque-speed line. */
+/* Returns the number of rows of a limit: two for an upper and a lower bound, one for a speed, whose sign along the path
+ * is known, three for a torque-speed line, and none for other kinds. */
 static size_t second_rows(const dyn_limit *l)
 {
     const bool both = l->kind == DYN_LIMIT_EFFORT || l->kind == DYN_LIMIT_ACCELERATION;
     return l->kind == DYN_LIMIT_VELOCITY ? 1 : both ? 2 : l->kind == DYN_LIMIT_EFFORT_SPEED ? 3 : 0;
 }
 
-/* Rows of a limit beside those with the third derivative: one with two sides, or two whose sides differ. */
+/* Returns the number of rows of a limit without the third derivative in a smooth timing, where one row has an upper and
+ * a lower bound. A torque-speed line needs two, because its two sides have different coefficients. */
 static size_t smooth_second_rows(const dyn_limit *l)
 {
     return l->kind == DYN_LIMIT_EFFORT_SPEED ? 2 : second_rows(l) > 0;
@@ -132,7 +134,8 @@ static void count_rows(api_path_limits *limits)
     limits->second += limits->frames.n_speeds;
 }
 
-/* Writes the numbers of the limits of frames: of speeds, or of accelerations. Returns the place behind them. */
+/* Writes to `owner` the numbers of those limits of frames that bound speeds, or else accelerations. Returns the address
+ * behind the last. */
 static size_t *number_frames(const api_path_limits *limits, bool speeds, size_t *owner)
 {
     for (size_t i = 0; i < limits->frames.n_limits; i++)
@@ -170,7 +173,7 @@ static bool is_of_effort(const dyn_limit *l)
     return l->kind == DYN_LIMIT_EFFORT || l->kind == DYN_LIMIT_EFFORT_RATE || l->kind == DYN_LIMIT_EFFORT_SPEED;
 }
 
-/* The efforts of mimic joints are not among the coefficients of a path. */
+/* Refuses limits of the efforts of mimic joints, since the coefficients of a path do not contain these efforts. */
 static bool check_followers(const api_query *q, const api_limit_list *list, const api_place *where)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -196,7 +199,7 @@ bool api_path_limits_read(api_query *q, const api_node *fields, api_path_limits 
 
 /* --- scale -------------------------------------------------------------------------------------------------------- */
 
-/* Rows are divided by the larger bound of their limit. */
+/* Returns the factor by which the rows of a limit are scaled: 1 / (its larger bound). */
 static double limit_scale(const dyn_limit *l)
 {
     const double most = fmax(fabs(l->lower), fabs(l->upper));
@@ -237,9 +240,9 @@ static dyn_timing_row *put_sides(const dyn_limit *l, const dyn_timing_row *k, do
     return to + 2;
 }
 
-/* Adds sqrt(x) times `narrowing` to the two sides that were written before `to`: the bounds become narrower with the
- * speed of the drive, which is sd times its rate along the path. Appends the speed without load, narrowing sqrt(x) <=
- * stall, which follows from both sides. */
+/* Adds narrowing sqrt(x) to the two rows before `to`, the sides of the limit of an effort: the bounds of a torque-speed
+ * line become narrower with the speed of the drive, and sqrt(x) = sd. Appends the row of the speed without load,
+ * narrowing sqrt(x) <= stall, which is half the sum of the two rows. */
 static dyn_timing_row *put_line(const dyn_limit *l, double narrowing, dyn_timing_row *to)
 {
     const double d = l->upper > 0 ? narrowing / l->upper : narrowing;
@@ -249,7 +252,7 @@ static dyn_timing_row *put_line(const dyn_limit *l, double narrowing, dyn_timing
     return to + 1;
 }
 
-/* Limits the rate of a quantity whose derivative along the path is `by_s`. */
+/* Returns the row that limits the rate of a quantity with the derivative `by_s` along the path. */
 static dyn_timing_row velocity_row(const dyn_limit *l, double by_s)
 {
     const double bound = by_s > 0 ? l->upper : -l->lower, scale = bound > 0 ? 1 / bound : 1;
@@ -289,12 +292,14 @@ void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p
 /* --- rows with the third derivative ---------------------------------------------------------------------------------
  */
 
-/* A quantity a sdd + b sd^2 + d sd + c, or a sddd + ab sd sdd + db sd^3 + d sdd + dd sd^2 + dc sd. */
+/* A limited quantity: a sdd + b sd^2 + d sd + c, or with limits of the third order a sddd + ab sd sdd + db sd^3 + d sdd
+ * + dd sd^2 + dc sd. */
 typedef struct quantity {
     double a, b, c, d, ab, db, dc, dd;
 } quantity;
 
-/* With s = g(r): sd = g' rd, sdd = g' rdd + g'' rd^2, sddd = g' rddd + 3 g'' rd rdd + (d3 of g) rd^3. */
+/* second_row and third_row write the quantity in the derivatives of r, where s = g(r) (smooth_timing.h): sd = g' rd,
+ * sdd = g' rdd + g'' rd^2, sddd = g' rddd + 3 g'' rd rdd + g''' rd^3. */
 static dyn_smooth_row second_row(const quantity *y, const dyn_grading *g)
 {
     return (dyn_smooth_row){
@@ -337,7 +342,7 @@ static quantity quantity_of(const dyn_limit *l, const api_path_lanes *p, size_t 
     return (quantity){0};
 }
 
-/* Divides a row by the larger bound. */
+/* Scales a row by limit_scale, and sets its bounds. */
 static dyn_smooth_row scale_row(const dyn_limit *l, dyn_smooth_row k)
 {
     const double f = limit_scale(l);
@@ -345,14 +350,14 @@ static dyn_smooth_row scale_row(const dyn_limit *l, dyn_smooth_row k)
                             f * k.b1, f * k.b0, f * l->lower, f * l->upper};
 }
 
-/* The square of a rate is linear in x. */
+/* Returns the row of a limit of velocity, as a bound of the square of the rate, which is linear in x. */
 static dyn_smooth_row velocity_square(const dyn_limit *l, double by_s, const dyn_grading *where)
 {
     const dyn_timing_row k = velocity_row(l, by_s * where->d1);
     return (dyn_smooth_row){.b1 = k.d * k.d, .low = -HUGE_VAL, .high = k.r * k.r};
 }
 
-/* The two sides of a torque-speed line, narrowing sd + tau <= stall and narrowing sd - tau <= stall. */
+/* Writes the two rows of a torque-speed line, narrowing sd + tau <= stall and narrowing sd - tau <= stall. */
 static void put_smooth_line(const dyn_limit *l, const quantity *y, double narrowing, const dyn_grading *where,
                             dyn_smooth_row *rows)
 {

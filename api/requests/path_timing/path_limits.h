@@ -2,7 +2,8 @@
  * (dynamics/path_timing).
  *
  * The limits are those of the model, of the kinds that the request lists. "joint_limits" replaces them, for each kind
- * that it names, by one limit for each coordinate. Behind them are the limits of frames (path_frames.h). */
+ * that it names, by one limit for each coordinate. The limits of frames
+ * (path_frames.h) follow. */
 #pragma once
 #include "api/requests/fields/limit_kinds.h"
 #include "api/requests/lanes/evaluation.h"
@@ -11,16 +12,17 @@
 
 typedef struct api_path_limits {
     api_limit_list  list;   /* the limits of joints and motors */
-    api_path_frames frames; /* numbered from list.n on */
+    api_path_frames frames; /* limits of frames, which have the numbers from list.n on */
     size_t          rows;   /* rows of a place without the third derivative of s (timing.h), those of frames last */
     size_t         *owner;  /* [rows + accelerations of frames] number of the limit of each row and norm */
     bool            smooth; /* true: a limit contains the third derivative of s */
-    size_t          second, third; /* rows of a place with it (smooth_timing.h); of `second`, those of frames last */
-    size_t         *smooth_owner;  /* [second + third + accelerations of frames] number of the limit of each */
-    double         *replacing[DYN_LIMIT_KINDS]; /* [nv] of joint_limits, in the order of the request; NULL: not given */
+    size_t  second, third;  /* rows of a place without and with it, if `smooth`; of `second`, those of frames last */
+    size_t *smooth_owner;   /* [second + third + accelerations of frames] number of the limit of each row and norm */
+    double *replacing[DYN_LIMIT_KINDS]; /* [nv] bounds in joint_limits, in the order of the request; NULL: none */
 } api_path_limits;
 
-/* Path derivatives of a block, nv entries in lanes: of q, and coefficients of the torques. */
+/* Inputs for the rows of a block, nv entries in lanes: q and its derivatives along the path, the coefficients of the
+ * torques and their derivatives. */
 typedef struct api_path_lanes {
     const double *q, *dq, *d2q, *d3q;
     const double *a, *b, *c, *d;
@@ -52,8 +54,8 @@ const char *api_path_limit_owner(const api_path_limits *limits, size_t number);
 /* Writes the list of the limits. */
 void api_path_limits_emit(const api_path_limits *limits, api_emit *to);
 
-/* Returns the derivative of the bound of a row or norm with respect to its limit, 1 / unit of the limit. `smooth`: of a
- * smooth timing, whose bounds of speeds are squares. */
+/* Returns the derivative of the bound of a row or norm with respect to its limit, 1 / unit of the limit. `smooth`:
+ * the row of a smooth timing, in which speeds are bounded by their squares. */
 double api_path_limit_scale(const api_path_limits *limits, size_t number, bool smooth);
 
 /* Writes the rows and norms of a lane. */

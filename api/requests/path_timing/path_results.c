@@ -6,9 +6,7 @@
 enum { LOOK = 16 /* places between two checks of the deadline */ };
 
 #define ACTIVE_WITHIN 1e-6 /* fraction of a limit within which the limit counts as reached */
-#define ACTIVE_SMOOTH                                                                                                  \
-    1e-3 /* share within which it counts as reached with limits of the third order, which the search approaches from   \
-            within */
+#define ACTIVE_SMOOTH 1e-3 /* likewise with limits of the third order, whose search stays within all limits */
 
 static size_t places_of(const api_path_search_of *p)
 {
@@ -27,7 +25,7 @@ static void write_scalar(const api_path_search_of *p, size_t output, size_t plac
     if (to) *to = value;
 }
 
-/* Returns the interval to which a place belongs: the one that begins there or contains it; at the end the last. */
+/* Returns the interval that begins at a place or contains it; at the end of the path the last interval. */
 static size_t interval_of(const api_path_search_of *p, size_t place)
 {
     const size_t n = p->o->intervals, i = place / ((places_of(p) - 1) / n);
@@ -56,7 +54,8 @@ static api_path_rates rates_at(const api_path_search_of *p, size_t place)
 
 /* --- active limits ------------------------------------------------------------------------------------------------ */
 
-/* Finds the limit with the least room at a place with u of an interval, if it has less room than *excess. */
+/* Finds the limit that is exceeded most at a place, with the u of an interval. If that is more than *excess, sets
+ * *excess and *found, the number of the limit. An excess below 0 is room, as a fraction of the limit. */
 static void find_active(const api_path_search_of *p, size_t place, size_t interval, double *excess, double *found)
 {
     const dyn_timing *t = &p->timing;
@@ -68,7 +67,7 @@ static void find_active(const api_path_search_of *p, size_t place, size_t interv
     }
 }
 
-/* Like find_active, of the smooth timing. */
+/* Like find_active, for a smooth timing. */
 static void find_smooth_active(const api_path_search_of *p, size_t place, size_t interval, double *excess,
                                double *found)
 {
@@ -82,7 +81,7 @@ static void find_smooth_active(const api_path_search_of *p, size_t place, size_t
     }
 }
 
-/* Returns the index of the limit that is reached at a place, on either side of it; -1: none. */
+/* Returns the number of the limit that is reached at a place, by the interval before it or the one after; -1: none. */
 static double active_limit(const api_path_search_of *p, size_t place)
 {
     const bool   smooth = p->o->limits.smooth;

@@ -79,7 +79,8 @@ static size_t exceeded_at_rest(const dyn_timing *t, size_t place)
     return row;
 }
 
-/* The cause of most contradictions: at an end of the path, where it must rest, the robot cannot hold itself. */
+/* Reports the cause of most contradictions: at an end of the path, where the robot must stand still, a limit does not
+ * let it. */
 static bool fail_at_rest(const api_path_search_of *p, size_t place, size_t row)
 {
     return api_fail_state(p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
@@ -130,7 +131,7 @@ static bool fail_search(const api_path_search_of *p, dyn_timing_status status)
     return true;
 }
 
-/* An interval in which the robot stands still would never end. */
+/* Reports the first place that is never reached, because the robot stands still at both ends of the interval before. */
 static bool fail_times(const api_path_search_of *p)
 {
     size_t n = 0;
@@ -142,7 +143,8 @@ static bool fail_times(const api_path_search_of *p)
                                                     : "");
 }
 
-/* Sharp Coulomb friction jumps where a joint turns back, and no torque rate is large enough. */
+/* Refuses paths with limits of effort_rate on which a joint with sharp Coulomb friction turns back: its friction jumps
+ * there, which no effort rate allows. */
 static bool check_jumps(const api_path_search_of *p)
 {
     const api_evaluation *e  = p->e;
@@ -199,7 +201,7 @@ static bool fail_refinement(const api_path_search_of *p, dyn_timing_status statu
     return true;
 }
 
-/* Finds the smooth timing, with that without limits of the third order as a bound. */
+/* Finds the smooth timing. The duration without limits of the third order is kept as its lower bound. */
 static bool refine_path(api_path_search_of *p, size_t row, bool *done)
 {
     p->o->bounds[row]              = p->time[p->e->query->samples - 1];

@@ -3,7 +3,7 @@
 #pragma once
 #include "path_timing.h"
 
-/* Derivatives of s by the time at a place. */
+/* Time derivatives of s at a place. */
 typedef struct api_path_rates {
     double sd, sdd, sddd;
 } api_path_rates;
@@ -13,12 +13,12 @@ typedef struct api_path_search_of {
     const api_evaluation     *e;
     const api_selection      *selected;
     const api_timing_options *o;
-    size_t                    first;  /* the path's first state */
-    dyn_timing                timing; /* with limits of the third order: without these, an interval to each place */
-    dyn_smooth                smooth; /* with limits of the third order */
-    double                   *time;   /* [places] s */
-    double                   *s;      /* [places] */
-    double                   *by_bound, *scratch; /* for dyn_timing_slopes or dyn_smooth_slopes; NULL: not selected */
+    size_t                    first; /* the path's first state */
+    dyn_timing timing;             /* without limits of the third order; if there are any, an interval to each place */
+    dyn_smooth smooth;             /* the timing with limits of the third order */
+    double    *time;               /* [places] s */
+    double    *s;                  /* [places] */
+    double    *by_bound, *scratch; /* for dyn_timing_slopes or dyn_smooth_slopes; NULL: not selected */
 } api_path_search_of;
 
 /* Writes the results of the path, whose timing and times are found. Returns false past the deadline. */

@@ -28,8 +28,8 @@ static bool read_path_spline(api_query *q, const api_node *fields, api_motion *m
     return true;
 }
 
-enum { MOST_PARTS_GIVEN = 100 /* parts of any interval */ };
-enum { LEAST_PARTS = 4, MOST_PARTS = 10 /* parts of an interval with limits of the third order */ };
+enum { MOST_PARTS_GIVEN = 100 /* most parts of an interval of the request */ };
+enum { LEAST_PARTS = 4, MOST_PARTS = 10 /* parts of an interval that is chosen, with limits of the third order */ };
 
 /* True if the control points from number `first` on are equal. */
 static bool are_equal(const double *point, size_t first, size_t n, size_t width)
@@ -118,7 +118,8 @@ static size_t last_coefficient(const api_timing_options *o)
     return o->limits.smooth ? API_PATH_DD_DS : API_PATH_D;
 }
 
-/* A corner of the path, or a jump of its curvature, would need an infinite acceleration or jerk. */
+/* Refuses splines with too few continuous derivatives: a corner of the path would need an infinite acceleration, a jump
+ * of its curvature an infinite jerk. */
 static bool check_smoothness(const api_query *q, const api_timing_options *o)
 {
     const dyn_spline *s     = &o->motion->path.spline;
@@ -165,7 +166,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *field
            check_outputs(q, selected, fields, up) && api_path.options(q, &o->path, fields, up);
 }
 
-/* Takes memory for the rows and norms of all places, and for results that are not in lanes. */
+/* Allocates the rows and norms of all places, and results that are not in lanes. */
 static bool take_rows(const api_query *q, const api_selection *selected)
 {
     api_timing_options    *o      = selected->options;
@@ -292,8 +293,8 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
         emit_durations(plan, output == DURATION ? o->durations : o->bounds, to);
 }
 
-/* Seconds of the passes over all rows of limits: two, and with damping until x is settled; with limits of the third
- * order some fifty Newton steps of three passes. */
+/* Estimates the seconds of the passes over all rows of limits. There are two passes, with damping as many as x needs to
+ * settle, and with limits of the third order some fifty Newton steps of three passes each. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     const api_timing_options *o      = selected->options;

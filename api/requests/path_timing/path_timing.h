@@ -9,13 +9,13 @@ enum { TIMES, S, SD, SDD, Q, QD, QDD, TAU, ACTIVE, LIMITS, DURATION, SDDD, QDDD,
 
 typedef struct api_timing_options {
     api_motion      *motion;    /* the path, with s for the time and a duration of 1 */
-    size_t           intervals; /* of the search; divides the number of samples - 1 */
+    size_t           intervals; /* number of intervals of the search; divides the number of samples - 1 */
     api_path_limits  limits;
-    bool             resting;      /* true: all paths rest at both ends by themselves, with limits of the third order */
-    bool             jumps;        /* true: places where sharp friction jumps are looked for */
-    api_selection    path;         /* selection of the operation path: coefficients of the torques */
-    dyn_timing_row  *rows;         /* [states][limits.rows] */
-    dyn_timing_norm *norms;        /* [states][accelerations of frames] */
+    bool             resting; /* true, with limits of the third order: q' and q'' of all paths are zero at both ends */
+    bool             jumps;   /* true: places where sharp friction jumps are looked for */
+    api_selection    path;    /* selection of the operation path: coefficients of the torques */
+    dyn_timing_row  *rows;    /* [states][limits.rows] */
+    dyn_timing_norm *norms;   /* [states][accelerations of frames] */
     dyn_smooth_row  *smooth_rows;  /* [states][limits.second + limits.third]; NULL: no limit of the third order */
     dyn_smooth_norm *smooth_norms; /* [states][accelerations of frames]; NULL likewise */
     double *durations, *bounds;    /* [rows of the request] s: of the timing, and without limits of the third order */

@@ -21,7 +21,7 @@ typedef struct api_simulated_rows {
 bool api_simulated_rows_describe(const api_evaluation *e, const api_simulation *s, dyn_scene *scene,
                                  dyn_simulation *to);
 
-/* Takes the arrays of `rows` from the request's pool. Returns false with a problem. */
+/* Allocates the arrays of `rows` from the request's pool. Returns false with a problem. */
 bool api_simulated_rows_open(api_evaluation *e, const api_simulation *s, const dyn_simulation *described,
                              api_simulated_rows *rows);
 

@@ -58,7 +58,7 @@ const char *api_mesh_count_edges(const api_mesh *mesh, api_arena *arena, api_mes
 /* Checks that all indices of faces are those of vertices, and that all coordinates are finite. */
 const char *api_mesh_check(const api_mesh *mesh, char reason[API_MESH_REASON]);
 
-/* Takes memory for a mesh of these sizes; refuses more than a mesh may have. */
+/* Allocates memory for a mesh of these sizes; refuses more than a mesh may have. */
 const char *api_mesh_take(api_mesh *mesh, api_arena *arena, size_t n_vertices, size_t n_faces,
                           char reason[API_MESH_REASON]);
 

@@ -120,7 +120,7 @@ typedef struct keyframes {
     size_t  place; /* number of keys before the next one */
 } keyframes;
 
-/* Takes the names that the keys have in the file. */
+/* Adds the name that a key has in the file to keys->names. Refuses a name that another key has. */
 static bool take_name(api_mjcf *m, const xmlNode *key, keyframes *keys)
 {
     const char *name = NULL;

@@ -365,7 +365,7 @@ bool api_mjcf_choose_driven(api_mjcf *m);
 /* Computes the stiffness and damping that `springdamper` asks for; after bodies, masses and actuators. */
 bool api_mjcf_read_springdampers(api_mjcf *m);
 
-/* Sets *gravity to that of the file, less what all bodies compensate. */
+/* Sets `gravity` to that of the file, minus the share that all bodies compensate alike. */
 bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3]);
 
 /* True for ball and free joints. */

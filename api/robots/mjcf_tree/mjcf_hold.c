@@ -17,7 +17,8 @@ static api_mjcf_joint *free_joint_of(api_mjcf *m, int body, int other)
     return joint->type == API_MJCF_FREE && !joint->locked ? joint : NULL;
 }
 
-/* Moves body `first` and the bodies in it, which follow it, to where their parents are. */
+/* Finds the world poses X_wb of body `first` and of its descendants, which follow it in the list, from their parents'
+ * poses. */
 static void place_bodies(api_mjcf *m, int first)
 {
     for (size_t b = (size_t)first; b < m->n_bodies && (b == (size_t)first || m->bodies[b].parent >= first); b++) {
@@ -40,7 +41,7 @@ static bool fix_body(api_mjcf *m, const api_mjcf_loop *loop, int side, api_mjcf_
                           "the weld fixes the free body \"%.*s\" to the world", api_text_shown(body->name), body->name);
 }
 
-/* *has is set to whether a free joint has forces, which would act on the ball joint in another way. */
+/* Sets *has to true if a free joint has forces, which would act on the ball joint in another way. */
 static bool find_free_forces(api_mjcf *m, const api_mjcf_joint *joint, bool *has)
 {
     static const char *const names[] = {"stiffness", "damping", "frictionloss", "armature", "springdamper"};
@@ -54,7 +55,7 @@ static bool find_free_forces(api_mjcf *m, const api_mjcf_joint *joint, bool *has
     return true;
 }
 
-/* Makes the free joint a ball joint at the point that the <connect> holds. The body moves there as it stands. */
+/* Makes the free joint a ball joint at the point that the <connect> holds. The body moves there without a rotation. */
 static bool pin_body(api_mjcf *m, const api_mjcf_loop *loop, int side, api_mjcf_joint *joint)
 {
     api_mjcf_body *body  = &m->bodies[loop->body[side]];

@@ -17,7 +17,7 @@ bool api_mjcf_bound(api_document *document, api_reader *reader);
 
 /* A link in MJCF's tree of bodies: its children, and whether something refers to it. */
 typedef struct api_mjcf_link {
-    int  n_children, child; /* child: the last one */
+    int  n_children, child; /* number of children; index of the last child */
     bool referenced;        /* a frame or loop needs the link as a body */
 } api_mjcf_link;
 

@@ -78,7 +78,8 @@ static bool bound_long_chains(api_document *d, api_reader *reader, const api_mjc
     return good;
 }
 
-/* Bounds bodies that move: those of links with a joint, and of links that others without mass carry. */
+/* Mends the inertias of moving bodies that are not sound: of links with a joint, and of links whose parent is a link
+ * without mass that became one of their joints. */
 static bool bound_bodies(api_document *d, api_reader *reader, const api_mjcf_bodies *b)
 {
     bool good = b->sound.base || !d->floating || api_bound_link(d, reader, DYN_WORLD);

@@ -42,7 +42,7 @@ static int body_of_link(const api_sdf_tree *t, int link)
 
 /* --- the tree ----------------------------------------------------------------------------------------------------- */
 
-/* Adds the joints that move a body: the parts of the one that carries its link. */
+/* Adds the joints that move a body: the parts of the SDF joint that carries the link of the body. */
 static bool add_parts(loop_parts *p, int body, const dyn_pose *X_bj)
 {
     api_sdf             *sdf   = p->t->sdf;

@@ -30,7 +30,8 @@ typedef struct api_sdf_part {
  */
 const char *api_sdf_take_name(api_sdf_writer *s, const char *name, const char *suffix);
 
-/* Takes the name of a `kind` of thing, which ends a name that changes, and reports that. */
+/* Does what api_sdf_take_name does for a `kind` of thing ("link", "joint", "frame"), which is also the suffix, and
+ * reports a name that differs from `name` at `where`. */
 const char *api_sdf_take_reported_name(api_sdf_writer *s, const char *kind, const char *where, const char *name);
 
 /* Appends an element with a text, or with numbers, as its content. */

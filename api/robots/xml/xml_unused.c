@@ -216,7 +216,8 @@ static void check_content(findings *t, const api_xml_vocabulary *v, const xmlNod
     check_children(t, v, rows, element);
 }
 
-/* An element without a part in the dynamics counts unless something in it has one, or is unknown. */
+/* Counts an element without a part in the dynamics as dropped, unless its content is reported: content with an effect
+ * on the motion, or unknown content. */
 static void check_dropped(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known)
 {
     size_t before = t->counted;

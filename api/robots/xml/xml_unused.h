@@ -10,7 +10,8 @@ typedef enum api_xml_use {
     API_XML_DROPPED,   /* irrelevant: no effect on the dynamics, nor has its content, but for rows of others */
     API_XML_NOT_HELD,  /* has an effect on the motion, but a model cannot hold it: a warning */
     API_XML_ELSEWHERE, /* expanded: the reader itself reports it */
-    /* `names` are attributes of elements `in`: read, irrelevant, or with an effect that a model cannot hold */
+    /* `names` of these rows are attributes of the elements `in`: read, irrelevant to the dynamics, or with an effect
+     * that a model cannot hold */
     API_XML_ATTRIBUTE_READ,
     API_XML_ATTRIBUTE_DROPPED,
     API_XML_ATTRIBUTE_NOT_HELD

@@ -78,7 +78,7 @@ char *api_xml_writer_finish(api_xml_writer *w, size_t *length)
     }
     xmlFree(text);
     xmlFreeDoc(w->file);
-    xmlResetLastError(); /* which keeps the texts of an error */
+    xmlResetLastError(); /* frees the texts that libxml2 keeps of an error */
     return copy;
 }
 

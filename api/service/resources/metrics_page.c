@@ -56,7 +56,7 @@ static void put_name(const page *p, const api_metric_series *series, const char 
     api_buffer_text(p->b, *mark == ',' || bound ? "} " : " ");
 }
 
-/* Writes the bound of bucket `i` as OpenMetrics wants it: always with a point or an exponent. */
+/* Writes the bound of bucket `i` in the form of OpenMetrics: always with a point or an exponent. */
 static void print_bound(api_metric metric, size_t i, char *bound, size_t size)
 {
     snprintf(bound, size, "+Inf");

@@ -72,16 +72,59 @@ static bool append_array(cli_array *array, const cli_array *more, size_t rows, s
     return true;
 }
 
-/* Appends the entries of "errors", rows counted on; warnings that differ are appended too. */
+/* True if the number behind the first name of the pointer is a row: the number `row`, or for a negative `row` one that
+ * another number ends, as in /q/7/2. `end` is what follows it. Places in lists of objects are no rows. */
+static bool has_row(const char *pointer, const char *number, const char *end, json_int_t row)
+{
+    static const char *const objects[] = {"/tasks/", "/wrenches/", "/payload/"};
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        if (strncmp(pointer, objects[i], strlen(objects[i])) == 0) return false;
+    if (row >= 0) return strtoll(number, NULL, 10) == row;
+    return *end == '/' && end[1 + strspn(end + 1, "0123456789")] == '\0';
+}
+
+/* Counts the row in member `key` of an entry, a JSON pointer, on by `rows`. `row`: that of the entry; -1: none. */
+static void move_pointer(json_t *entry, const char *key, json_int_t row, size_t rows)
+{
+    const char *pointer = json_string_value(json_object_get(entry, key));
+    const char *number  = pointer && *pointer == '/' ? strchr(pointer + 1, '/') : NULL;
+    char       *end;
+    if (!number || number[1] < '0' || number[1] > '9') return;
+    const long long place = strtoll(number + 1, &end, 10);
+    if (!has_row(pointer, number + 1, end, row)) return;
+    json_object_set_new(entry, key,
+                        json_sprintf("%.*s/%lld%s", (int)(number - pointer), pointer, place + (long long)rows, end));
+}
+
+static bool has_equal(const json_t *list, const json_t *entry)
+{
+    const json_t *other;
+    size_t        i;
+    json_array_foreach (list, i, other)
+        if (json_equal(other, entry)) return true;
+    return false;
+}
+
+/* Appends errors and warnings, rows counted on, but for warnings that are there already, and the entries of lists that
+ * have one for each row. */
 static void append_rest(cli_batch *batch, const cli_batch *more)
 {
-    json_t *entry, *errors = json_object_get(batch->rest, "errors");
-    size_t  i;
-    json_array_foreach (json_object_get(more->rest, "errors"), i, entry) {
-        json_t *row  = json_object_get(entry, "row");
-        json_t *copy = json_copy(entry);
-        json_object_set_new(copy, "row", json_integer(json_integer_value(row) + (json_int_t)batch->rows));
-        json_array_append_new(errors, copy);
+    static const char *const lists[] = {"errors", "warnings", "at_limits"};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        json_t *entry, *from = json_object_get(more->rest, lists[k]), *to = json_object_get(batch->rest, lists[k]);
+        size_t  i;
+        if (from && !to && batch->rest) json_object_set_new(batch->rest, lists[k], to = json_array());
+        json_array_foreach (from, i, entry) {
+            json_t          *copy = json_deep_copy(entry), *row = json_object_get(copy, "row");
+            const json_int_t number = row ? json_integer_value(row) : -1;
+            move_pointer(copy, "pointer", number, batch->rows);
+            move_pointer(copy, "where", -1, batch->rows);
+            if (row) json_object_set_new(copy, "row", json_integer(number + (json_int_t)batch->rows));
+            if (json_object_get(copy, "where") && has_equal(to, copy))
+                json_decref(copy);
+            else
+                json_array_append_new(to, copy);
+        }
     }
 }
 
@@ -121,4 +164,66 @@ bool cli_batch_slice(const cli_batch *batch, size_t first, size_t rows, cli_batc
     }
     if (part->lines) part->lines += first;
     return true;
+}
+
+/* --- rows that depend on each other ----------------------------------------------------------------------------- */
+
+static bool lists_name(const char *name, const char *const *list)
+{
+    while (*list && strcmp(name, *list) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* True if one of the outputs is in the list, or is a sum over all rows. */
+static bool asks_for(const json_t *fields, const char *const *list)
+{
+    const json_t *output;
+    size_t        i;
+    json_array_foreach (json_object_get(fields, "outputs"), i, output) {
+        const char *name = json_string_value(output);
+        if (name && (lists_name(name, list) || strncmp(name, "sum_", strlen("sum_")) == 0)) return true;
+    }
+    return false;
+}
+
+static bool is_given(const json_t *fields, const char *name)
+{
+    const json_t *value = json_object_get(fields, name);
+    return value && !json_is_null(value) && !json_is_false(value);
+}
+
+/* True if the rows of an operation depend on each other, without those of evaluate. */
+static bool depend_alone(const char *operation, const json_t *fields)
+{
+    static const char *const whole[]  = {"identify",    "trajectory", "trajectory-hessian", "simulate", "path",
+                                         "path-timing", NULL};
+    static const char *const of_all[] = {"least", "least_gradients", NULL};
+    if (lists_name(operation, whole) || asks_for(fields, of_all)) return true;
+    if (strcmp(operation, "inverse-kinematics") == 0) return is_given(fields, "sequence");
+    if (strcmp(operation, "external-wrench") == 0) return is_given(fields, "gain");
+    static const char *const random[] = {"random", NULL};
+    return strcmp(operation, "configuration") == 0 && (asks_for(fields, random) || is_given(fields, "count") ||
+                                                       is_given(fields, "seed") || is_given(fields, "range"));
+}
+
+bool cli_rows_depend(const char *operation, const json_t *fields)
+{
+    const char *inner;
+    json_t     *options;
+    if (depend_alone(operation, fields)) return true;
+    json_object_foreach (json_object_get(fields, "operations"), inner, options)
+        if (depend_alone(inner, options)) return true;
+    return false;
+}
+
+bool cli_asks_for_sums(const json_t *fields)
+{
+    static const char *const none[] = {NULL};
+    const char              *inner;
+    json_t                  *options;
+    if (asks_for(fields, none)) return true;
+    json_object_foreach (json_object_get(fields, "operations"), inner, options)
+        if (asks_for(options, none)) return true;
+    return false;
 }

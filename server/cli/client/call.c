@@ -107,14 +107,6 @@ bool cli_call_coordinates(cli_call *call)
 
 /* --- requests ---------------------------------------------------------------------------------------------------- */
 
-/* Operations whose rows belong together, or whose rows are motions: they are sent in one request. */
-static bool is_whole(const char *operation)
-{
-    return strcmp(operation, "identify") == 0 || strcmp(operation, "trajectory") == 0 ||
-           strcmp(operation, "trajectory-hessian") == 0 || strcmp(operation, "simulate") == 0 ||
-           strcmp(operation, "path") == 0 || strcmp(operation, "path-timing") == 0;
-}
-
 bool cli_call_answers_once(const cli_call *call)
 {
     return strcmp(call->operation, "identify") == 0;
@@ -148,7 +140,8 @@ typedef struct sending {
     const cli_sink *sink;
     const char     *name; /* name of the file, for messages */
     char            path[PATH_SIZE];
-    size_t          rows; /* answered so far */
+    size_t          rows;  /* answered so far */
+    bool            whole; /* the rows depend on each other: all of them are sent in one request */
 } sending;
 
 static bool post(sending *s, const char *type, const char *accept, const char *body, size_t length)
@@ -188,18 +181,6 @@ static bool pass_answer(sending *s, size_t rows)
     return good;
 }
 
-/* True if the options ask for an output that is a sum over all rows. */
-static bool has_sums(const json_t *options)
-{
-    const json_t *outputs = json_object_get(options, "outputs"), *output;
-    size_t        i;
-    json_array_foreach (outputs, i, output) {
-        const char *name = json_string_value(output);
-        if (name && strncmp(name, "sum_", strlen("sum_")) == 0) return true;
-    }
-    return false;
-}
-
 /* Sends one part; the halves of it if it is too large for the server, unless the answer is passed on as it comes. */
 static bool send_part(sending *s, const cli_batch *part)
 {
@@ -207,7 +188,7 @@ static bool send_part(sending *s, const cli_batch *part)
     cli_connection *c      = &s->call->connection;
     bool            opaque = cli_format_is_opaque(s->sink->takes);
     cli_batch       half;
-    if (part->rows > 0 && has_sums(s->call->options))
+    if (part->rows > 0 && (cli_asks_for_sums(s->call->options) || cli_asks_for_sums(part->rest)))
         return cli_error(
             "outputs sum_... are of all rows, and the answer has a line for each: POST the request, see GET /docs");
     bool good = cli_cbor_write(&body, part, s->call->options) &&
@@ -216,7 +197,7 @@ static bool send_part(sending *s, const cli_batch *part)
     if (!good) return false;
     if (c->status < 400 && !*c->pinned) pin(s->call, c->revision);
     if (c->status < 400) return opaque ? pass_raw(s) : pass_answer(s, part->rows);
-    if (c->status != 413 || opaque || part->rows < 2 || is_whole(s->call->operation)) {
+    if (c->status != 413 || opaque || part->rows < 2 || s->whole) {
         cli_connection_report(
             c, &(cli_origin){.file = s->name, .first_row = s->rows, .lines = part->lines, .rows = part->rows});
         return false;
@@ -289,12 +270,12 @@ static size_t rows_of_fields(const json_t *request)
 
 /* True if the file is sent in one piece: a single state, or a JSON request that is small, or whose other fields may
  * have rows too. */
-static bool is_one_piece(const cli_call *call, const cli_states *states)
+static bool is_one_piece(const sending *s, const cli_states *states)
 {
     const json_t *rest = states->whole.rest;
     if (states->whole.rows == 0) return true;
     return states->format == CLI_JSON &&
-           (is_whole(call->operation) || states->whole.rows <= call->chunk || json_object_get(rest, "wrenches") ||
+           (s->whole || states->whole.rows <= s->call->chunk || json_object_get(rest, "wrenches") ||
             json_object_get(rest, "platform") || json_object_get(rest, "guess"));
 }
 
@@ -359,9 +340,10 @@ bool cli_call_run(cli_call *call, const cli_sink *sink)
     if (call->file && !check_opaque(call, sink, options.format)) return false;
     bool good = !call->file || cli_states_open(&states, &options);
     s.name    = states.name;
-    if (good && !states.file && is_one_piece(call, &states))
+    s.whole   = cli_rows_depend(call->operation, call->options) || cli_rows_depend(call->operation, states.whole.rest);
+    if (good && !states.file && is_one_piece(&s, &states))
         good = send_request(&s, &states);
-    else if (good && (is_whole(call->operation) || cli_format_is_opaque(sink->takes)))
+    else if (good && (s.whole || cli_format_is_opaque(sink->takes)))
         good = send_whole(&s, &states);
     else if (good)
         good = send_all_parts(&s, &states);

@@ -57,7 +57,7 @@ void cli_coordinates_free(cli_coordinates *coordinates)
     *coordinates = (cli_coordinates){0};
 }
 
-/* Counts the motors of transmissions, and stores the name of number `index` if there is one. */
+/* Counts the motors of all transmissions. Sets *name to the name of motor `index` if there are that many. */
 static size_t count_motors(const cli_coordinates *coordinates, size_t index, const char **name)
 {
     const json_t *transmissions = json_object_get(coordinates->model, "transmissions");

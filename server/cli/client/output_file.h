@@ -20,7 +20,7 @@ typedef struct cli_output_file {
     FILE       *stream;    /* NULL: not open */
     const char *name;      /* for messages: the caller's, or "standard output" */
     char       *target;    /* the file that will be replaced; NULL: the stream writes to the output itself */
-    char       *temporary; /* name of the file that the stream writes; NULL with `target` */
+    char       *temporary; /* name of the file that the stream writes; NULL if `target` is */
 } cli_output_file;
 
 /* Opens the file `name`; "-" or NULL for standard output. At most one is open at a time. False after printing an error

@@ -15,10 +15,10 @@ typedef struct disk_state {
         char name[65], *record; /* record NULL: no model of that name */
     } records[RECORDS];
     int      saves, erases;
-    api_code refuses;  /* code with which the store refuses changes; API_NO_PROBLEM: it takes them */
+    api_code refuses;  /* code with which the store refuses changes; API_NO_PROBLEM: the store takes changes */
     int      after;    /* number of changes that the store takes before it refuses */
-    bool     looks;    /* true: the store asks for the model while it saves it, and notes in `seen` ... */
-    char     seen[40]; /* ... the revision that a reader gets meanwhile; "": no model */
+    bool     looks;    /* true: while the store saves a model, a reader asks for it, and `seen` gets */
+    char     seen[40]; /* the revision that this reader finds; "": no model */
     /* A store that several servers share numbers changes. The store finds the next `others` changes outdated by a
      * change of another server, which stores the record `other` (NULL: none). */
     bool        shared;

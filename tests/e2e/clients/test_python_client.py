@@ -211,6 +211,36 @@ class Python(ServerCase):
         self.assertEqual(whole.regressor.base_parameters, at_once.regressor.base_parameters)
         self.assertEqual(whole.regressor.base_regressor.shape, at_once.regressor.base_regressor.shape)
 
+    def test_batch_of_fields_with_rows(self):
+        """All fields that may have rows are cut with those of q, and lists with an entry for each row are put together."""
+        n, choose = 11, np.random.default_rng(4)
+        q = states(n)[0]
+        place = self.panda.kinematics(q, frames=["panda_flange"]).poses["panda_flange"]["position"]
+        some = lambda *shape: choose.uniform(0.1, 1, (n, *shape))
+        body = [3, 0, 0, 0.1, 0.1, 0, 0.1, 0, 0, 0.1]
+        for operation, fields in (
+                (self.panda.inverse_dynamics, {"gravity": some(3).tolist(), "payload": {"link": "panda_flange", "mass": some().tolist(), "inertia": {"xx": 1, "yy": 1, "zz": 0.5 * some()}},
+                                               "parameters": {"panda_link3": [body] * n}}),
+                (self.panda.inverse_dynamics, {"payload": [{"link": "panda_flange", "mass": 1}, {"link": "panda_link4", "mass": some(), "com": some(3)}]}),
+                (self.panda.inverse_kinematics, {"frame": "panda_flange", "position": place, "outputs": ["q", "at_limits"]}),
+                (self.panda.inverse_kinematics, {"tasks": [{"frame": "panda_flange", "position": place.tolist()}, {"com": [0, 0, 0.4], "priority": 1}]}),
+                (self.panda.differential_inverse_kinematics, {"tasks": [{"frame": "panda_flange", "velocity": some(6)}], "step": 0.01}),
+                (self.panda.configuration, {"q_target": some(7), "fraction": some(), "outputs": ["interpolated"]}),
+                (self.panda.evaluate, {"multipliers": some(7), "operations": {"gradient": {"directions": {"q": some(2, 7)}, "outputs": ["hessian_products_q"]}}}),
+                (self.panda.rollout_gradient, {"torques": some(2, 7), "step": 0.01, "cost": {"q": some(7), "tau_weights": [np.eye(7)] * n, "q_reference": some(1, 7)},
+                                               "directions": {"torques": some(3, 2, 7)}, "outputs": ["gradient_q", "hessian_products_q"]})):
+            whole, pieces = operation(q, **fields), self.panda.batch(operation, size=4, q=q, **fields)
+            self.assertEqual(str(whole._outputs), str(pieces._outputs), operation.__name__)
+
+    def test_batch_whose_rows_depend_on_each_other(self):
+        q, task = states(5)[0], {"frame": "panda_flange", "position": [0.4, 0, 0.5]}
+        for operation, fields in ((self.panda.margins, {"outputs": ["margins", "least"]}), (self.panda.evaluate, {"operations": {"margins": {"outputs": ["least_gradients"]}}}),
+                                  (self.panda.inverse_kinematics, {"tasks": [task], "sequence": True}), (self.panda.external_wrench, {"tau": q, "gain": 20, "step": 0.01}),
+                                  (self.panda.configuration, {"seed": 3}), (self.panda.configuration, {"outputs": ["random"]}), (self.panda.path, {}),
+                                  (self.panda.evaluate, {"operations": {"path": {"outputs": ["jumps"]}}}), (self.panda.path_timing, {})):
+            with self.assertRaisesRegex(ValueError, "with the whole request"):
+                self.panda.batch(operation, q=q, size=2, **fields)
+
     def test_rows_of_a_batch_that_fail(self):
         q = states(900)[0]
         q[[5, 450, 899], 2] = 1e9
@@ -221,6 +251,9 @@ class Python(ServerCase):
         q[5, 2] = 0
         problem = self.assertRaisesProblem("angle-too-large", self.panda.batch, self.panda.inverse_dynamics, q=q, size=200)
         self.assertEqual((problem.row, problem.pointer), (450, "/q/450/2"))
+        task = {"frame": "panda_flange", "position": [[0.4, 0, 0.5]] * 3 + [[9, 9, 9], [0.4, 0, 0.5]]}
+        answer = self.panda.batch(self.panda.inverse_kinematics, q=states(5)[0], tasks=[{"com": [0, 0, 0.4], "priority": 1}, task], size=2, on_error="row")
+        self.assertEqual([(error["row"], error["pointer"]) for error in answer.errors], [(3, "/tasks/1/position/3")])
         q[450, 2] = 50
         with self.assertWarns(torqued.SuspiciousFigures):
             answer = self.panda.batch(self.panda.inverse_dynamics, q=q[:800], size=200)

@@ -272,7 +272,8 @@ class Converting(ServerCase):
             self.assertIn('"friction/load" of joint "ja"', self.convert(path, "--to", form)[1], form)
 
     def test_damping_of_a_spring_becomes_friction_and_is_told(self):
-        """No format has two dampings of a joint: the sum is viscous friction there, which "friction": false leaves out."""
+        """The formats have one damping of a joint, while a document has that of the spring and viscous friction. Their sum is written as
+        viscous friction, which "friction": false leaves out."""
         said = '"damping" of the spring of joint "ja"'.replace('"damping"', "the damping")
         document = copy.deepcopy(RICH)
         for form in ("urdf", "mjcf", "sdf"):

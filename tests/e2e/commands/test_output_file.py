@@ -121,7 +121,7 @@ class Interrupted(Case):
             run = self.start("call", "arm", "inverse-dynamics", states, "--from", "csv", "--to", form, "--output", output, *arguments, **options)
             if number:
                 most = lasted[arguments[1]]
-                if draws.random() < 0.6:  # while the answer is written rather than before
+                if draws.random() < 0.6:  # ends the command while it writes the answer, else before
                     self.await_temporary(run)
                     most /= 2
                 time.sleep(draws.uniform(0, most))

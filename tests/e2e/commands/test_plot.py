@@ -73,7 +73,7 @@ class Plot(ServerCase):
         self.put_model("named", {"links": links})
         states = [",".join(f"q{i + 1}" for i in range(len(names)))] + [",".join(str(row / 10 + i) for i in range(len(names))) for row in range(rows)]
         picture = ElementTree.fromstring(self.plot("named", "bias", "--from", "csv", given="\n".join(states)).stdout)
-        places = {}  # of each text that starts at its place
+        places = {}  # {(x, y): text} of texts that are aligned at their start
         for group in picture.iter(SVG + "g"):
             text, place = group.find(SVG + "text"), re.match(r"translate\(([0-9.]+),([0-9.]+)\)", group.get("transform", ""))
             if text is not None and place and group.get("text-anchor") == "start":

@@ -33,7 +33,7 @@ def inertial(name, side, factor):
 
 
 def limb(joints, parent, prefix="", side=1):
-    """The links of a chain. A right limb mirrors the left one, and is 2 % lighter."""
+    """Returns the links of a limb or of the spine. A right limb mirrors the left one, and is 2 % lighter."""
     links = []
     for name, axis, (x, y, z) in joints:
         coulomb, viscous, rotor = next(figures for part, figures in DRIVES.items() if name.startswith(part))

@@ -87,7 +87,7 @@ def tangents(n):
 
 
 def limit_rows(entry):
-    """Returns the rows c, h of the half spaces c w >= h of one contact's wrench w, without those of a cone."""
+    """Returns pairs (c, h) of the half spaces c w >= h that limit the wrench w of one contact. Friction cones without facets are left out."""
     n = np.array(entry.get("normal", [0, 0, 1.0]))
     n = n / np.linalg.norm(n)
     zero, rows = np.zeros(3), []
@@ -107,8 +107,9 @@ def limit_rows(entry):
         inward = np.cross(n, after - p)
         if inward @ (middle - p) < 0:
             inward = -inward
-        # With the centre of pressure c on the plane: (n.f) (c - p).inward >= 0, where (n.f) (c - p) = n x t_p, and t_p
-        # is the torque about p, t - p x f.
+        # The centre of pressure c of the wrench (force f, torque t) lies inside the edge from corner p:
+        # (n.f) (c - p).inward >= 0. In the plane with normal n, (n.f) (c - p) = n x t_p with t_p = t - p x f, the
+        # torque about p.
         torque = np.array([inward @ np.cross(n, e) for e in np.eye(3)])
         force = np.array([-inward @ np.cross(n, np.cross(p, e)) for e in np.eye(3)])
         rows.append((np.concatenate((force, torque)), 0))

@@ -71,7 +71,7 @@ class Held(ContactCase):
 
     def test_robots(self):
         for name in NAMES:
-            if name in ("double_pendulum", "romeo"):  # links without inertia: all of double_pendulum, a thumb of romeo
+            if name in ("double_pendulum", "romeo"):  # links without inertia make the mass matrix singular
                 continue
             answer = self.client.put(f"/v1/models/{name}?base=floating", read(name), Content_Type="application/xml")
             self.assertIn(answer.status, (200, 201), answer)
@@ -116,7 +116,7 @@ class Held(ContactCase):
         self.assertClose(list(rate), [*force, *moment], 1e-9)
 
     def test_rod_with_its_tip_held(self):
-        """The tip of a rod is pushed across the rod with m g/2 sin q. Along the rod it cannot move, and the
+        """A rod on a hinge is held at its tip. The force across the rod is m g/2 sin q. Along the rod the tip cannot move, and the
         minimum-norm force is zero."""
         for q in (0.3, 1.2, -0.7):
             answer = self.ask("rod", "forward-dynamics", {"q": [q], "tau": [0], "held": [{"frame": "tip", "axes": AXES[:3]}]})

@@ -34,7 +34,8 @@ class ExternalWrench(Closed):
         return {"q": q.tolist(), **{name: choose.normal(size=(rows, about["nv"])).tolist() for name in ("qd", "qdd", "tau")}}
 
     def test_known_wrenches_come_back(self):
-        """tau is that of inverse dynamics under a wrench; friction, rotors, payload and another wrench are known."""
+        """The torques are those of inverse dynamics under a wrench, which the operation must find. Friction, rotors, payload and another
+        wrench are known to it."""
         push = [3, -2, 5, 0.4, -0.3, 0.2]
         around = {"payload": {"link": "panda_link7", "mass": 1.5, "com": [0.1, 0, 0.05]}, "gravity": [1, 2, -9],
                   "wrenches": [{"link": "panda_link3", "force": [1, 2, -4]}]}
@@ -118,7 +119,8 @@ class ExternalWrench(Closed):
             self.assertGreater(abs(got).max(), 1)
 
     def test_the_observer_is_its_equation(self):
-        """The recursion of the description, with the matrices of other operations, for a floating base and for loops."""
+        """Repeats the observer's recursion as the contract describes it, with matrices from other operations, for a floating base and for
+        loops."""
         for model in ("flying", "five_bar", "panda"):
             s = self.drawn(model, 9, 3)
             s = {k: np.array(s[k]) for k in ("q", "qd", "tau")}
@@ -135,7 +137,7 @@ class ExternalWrench(Closed):
             self.near(got, np.array(r).tolist(), 1e-10, model)
 
     def test_covariances_are_those_of_samples(self):
-        """At rest, of one pose: the covariance over 5000 noisy samples, the observer's after its start. The relative
+        """In one pose at rest, the stated covariances must be those of 5000 noisy samples; those of the observer are taken after its start. The relative
         deviation of an estimated variance is sqrt(2 / n), with n = 5000 x gain step / 2 for the observer."""
         choose, n = np.random.default_rng(3), 5000
         sigma = np.array([0.1, 0.2, 0.3, 0.4, 0.3, 0.2, 0.1])

@@ -116,7 +116,7 @@ class Friction(ServerCase):
                               "q", "qd", "tau", "steps")
             self.assertEqual((a["q"], a["qd"], a["tau"]), ([[0.3]] * 3, [[0]] * 3, [[torque]] * 3))
         self.assertLess(a["steps"][-1], 200)
-        # From 1 s to 1.5 s the torque exceeds the friction.
+        # The wheel must move only from 1 s on, since the torque exceeds the friction from 1 s to 1.5 s.
         push = {"values": [[1], [5], [1]], "times": [0, 1, 1.5], "interpolation": "hold"}
         for how in METHODS:
             a = self.simulate("wheel", {"q": [0], "duration": 4, "times": [1, 1.5, 3], "input": {"tau": push}, **how}, "q", "qd")

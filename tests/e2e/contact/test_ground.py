@@ -125,7 +125,7 @@ class Forces(Ground):
 
     def test_feet_leave_nothing_to_the_base(self):
         """With the feet's wrenches as external wrenches, inverse dynamics gives the same tau and zero effort at the
-        base. Also on one foot, and with another order of names."""
+        base. One foot alone, and a foot named by its link, must give the same."""
         for seed, model in enumerate(("humanoid", "gait55")):
             for feet in (SOLES, SOLES[:1], [{"link": "left_shank"}]):
                 s = {**self.motion(model, seed), "wrenches": PULLS}

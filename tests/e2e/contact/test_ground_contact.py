@@ -95,8 +95,8 @@ class GroundContact(Closed):
         self.assertClose(a["contact_forces"][0][0], [*(-mu * MASS * G * u / speed), MASS * G], 1e-3)
 
     def test_block_on_a_slope(self):
-        """Inside the friction cone it creeps with v_s t / sqrt(mu^2 - t^2), t the tangent of the slope; outside it
-        accelerates by g (sin - mu cos)."""
+        """A block on a slope with the tangent t < mu creeps with the speed v_s t / sqrt(mu^2 - t^2); on a steeper slope it accelerates by g
+        (sin - mu cos)."""
         k, mu, slip, angle = 5e4, 0.5, 1e-3, 0.35
         c, s = math.cos(angle), math.sin(angle)
         plane = {"point": [0.1, 0, -0.3], "normal": [2 * s, 0, 2 * c]}

@@ -115,7 +115,7 @@ class HeldEfforts(ContactCase):
         self.assertGreater(min(found.values()), 20, found)
 
     def test_forward_dynamics_with_these_torques_moves_as_given(self):
-        """The contact wrenches then differ by efforts that move nothing."""
+        """Contact wrenches under different weights must differ only by wrenches that cause no effort at the base."""
         for seed in range(10):
             motion, held, _ = self.held_motion(seed)
             l, answer = self.wrenches("random", {**motion.state, "held": held})
@@ -155,7 +155,7 @@ class HeldEfforts(ContactCase):
         self.assertEqual(sorted(set(found)), [200, 422])
 
     def test_a_quadruped_that_brakes_within_its_friction(self):
-        """All of the trunk's deceleration a comes from the feet, so that mu = a / g is the least that bears it."""
+        """The feet cause all of the trunk's deceleration a, so mu = a / g is the least friction coefficient with which they can."""
         J, _ = self.jacobians("solo12", SOLO, [0] * 18, points(FEET))
         for a, code in ((3, 200), (4.85, 200), (4.95, 422)):
             qdd = np.zeros(18)
@@ -185,7 +185,7 @@ class HeldEfforts(ContactCase):
         self.check_inside(wide, self.ask("humanoid", "inverse-dynamics", {"q": q, "held": wide}), 9.81 * mass)
 
     def test_a_foot_without_load_is_at_the_apex_of_its_cone(self):
-        """With three feet that stand and a fourth whose weight is large, the fourth carries nothing it need not."""
+        """A foot whose wrench has a large weight in the sum of squares carries nothing as long as the three other feet can bear the robot."""
         held = points(FEET[:3], friction_coefficient=0.6) + points(FEET[3:], friction_coefficient=0.6, weight=1e4)
         G, h, cones = limits(held)
         l, _ = self.wrenches("solo12", {"q": SOLO, "held": held})
@@ -234,7 +234,8 @@ class HeldEfforts(ContactCase):
             self.assertLess(unexplained, 1e-9)
 
     def test_an_arm_on_a_fixed_base_presses_as_much_as_it_is_told(self):
-        """Without contacts its actuators bear everything; the least normal force is then the whole wrench."""
+        """The actuators of this robot bear everything without contacts, so its contact wrench is the least normal force that the request
+        demands."""
         held = [{"frame": "tip", "axes": ["x", "z"], "normal": [1, 0, 0], "least_normal_force": 7.5}]
         free = self.ask("rod", "inverse-dynamics", {"q": [0]})["tau"][0]
         answer = self.ask("rod", "inverse-dynamics", {"q": [0], "held": held})
@@ -253,7 +254,7 @@ class HeldEfforts(ContactCase):
     def test_a_held_frame_that_accelerates_is_named_with_its_residual(self):
         self.refused("solo12", {"q": SOLO, "qdd": [0.5] + [0] * 17, "held": points(FEET)}, "held-frame-accelerates", "FL_FOOT",
                      "0.5 m/s^2 along x")
-        for a, status in ((9e-6, 200), (1.1e-5, 422)):  # about 1e-6 of 9.81 m/s^2
+        for a, status in ((9e-6, 200), (1.1e-5, 422)):  # the limit of accelerations that count as zero is about 1e-6 of 9.81 m/s^2
             answer = self.client.post("/v1/models/solo12/inverse-dynamics", {"q": SOLO, "qdd": [a] + [0] * 17, "held": points(FEET)})
             self.assertEqual(answer.status, status)
         spin = {"q": UPRIGHT, "qd": [0, 0, 0, 0, 0, 2], "held": [{"frame": "leg1", "axes": XYZ}]}

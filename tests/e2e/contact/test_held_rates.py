@@ -200,7 +200,7 @@ class HeldRates(ContactCase):
         self.assertGreater(checked, 1)
 
     def test_derivatives_by_wrenches_gravity_and_parameters(self):
-        """tau is linear in all of them without limits: differences of answers are exact."""
+        """Without limits tau is linear in wrenches and parameters, so that differences of answers are exact."""
         motion, held, choose = self.smooth_motion(2)
         wrench = {"link": "trunk", "force": [1, -2, 3], "torque": [0.3, 0.2, -0.1], "point": [0.1, 0.05, -0.2]}
         base = {**self.request(motion, held, "qd", "qdd"), "gravity": [0.5, 0.3, -9], "wrenches": [wrench]}

@@ -136,7 +136,7 @@ class LoadFriction(ServerCase):
             self.assertClose(a[:, :, 20].tolist(), ((4 * at(h) - at(2 * h) - 3 * at(0)) / (2 * h)).tolist(), 1e-6)
 
     def test_steps(self):
-        """A, B and the derivatives by wrenches of one step against differences; a rollout has the bits of repeated
+        """Compares the matrices A and B of a step and its derivatives by wrenches with differences; a rollout has the bits of repeated
         steps."""
         s, h = self.states(3, 6), 1e-4
         for row in range(3):

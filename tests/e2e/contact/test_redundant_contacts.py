@@ -235,7 +235,7 @@ class Redundant(ContactCase):
             self.check("rod", {"q": [0.3], "qd": [1.5], "tau": [2]}, [{"frame": "tip", "axes": ["x", "z"]}], 1e-9, damping)
 
     def test_damped_derivatives(self):
-        """forward-sensitivity, A and B against extrapolated differences by coordinates and torques."""
+        """Compares forward-sensitivity and the matrices A and B of a step with extrapolated differences by coordinates and torques."""
         held = [*four_corners(("f0", "f1", "f2")), {"frame": "f3", "axes": ["y", "rx"], "reference": "frame"}]
         s = {**self.measured("box0", 5), "contact_damping": 0.02, "held": held,
              "wrenches": [{"link": "arm", "force": [1, 2, 3], "torque": [0.1, 0.2, 0.3], "point": [0.1, 0, 0]}]}
@@ -262,8 +262,8 @@ class Redundant(ContactCase):
                 self.assertClose(list(got), list(expected), 1e-8, max(1, np.abs(expected).max()), f"{integrator} {matrix} {at}")
 
     def test_residual_of_steps(self):
-        """The residual of a step is that of forward-dynamics at its start, with implicit Euler that at its end, beside
-        any outputs."""
+        """A step must answer the residual of forward-dynamics at the start of the step, with implicit Euler at its end, beside any other
+        outputs."""
         s = {**self.measured("box0", 6), "held": four_corners(), "contact_damping": 0.05}
         start = self.ask("box0", "forward-dynamics", s)["contact_residual"]
         for integrator in ("explicit_euler", EULER, "rk4"):

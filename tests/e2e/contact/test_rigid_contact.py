@@ -83,7 +83,7 @@ class RigidContact(Closed):
             self.assertClose([x["time"] for x in a["contact_events"]], [0, 0, stop], 1e-7, 1)
 
     def test_block_on_a_slope(self):
-        """Below the angle of friction it sticks; above, it accelerates by g (sin - mu cos). Thrown uphill above that angle it
+        """A block on a slope below the angle of friction sticks; on a steeper one it accelerates by g (sin - mu cos), and thrown uphill it
         stops and slides back."""
         angle = 0.35
         c, s = math.cos(angle), math.sin(angle)

@@ -115,7 +115,7 @@ class Rolling(Closed):
         return {"q": [float(x) for x in q], "qd": list(choose.uniform(-1, 1, nv))}, list(choose.uniform(-2, 2, nv))
 
     def test_contact_points_do_not_accelerate(self):
-        """Also of models with loops, whose rows have another text. The velocity need not be zero: rows are J qdd + J' qd."""
+        """Checks a tree and a model with loops, each at a velocity that is not zero: rows are J qdd + J' qd."""
         for seed in range(8):
             for model, links in (("tree", ("l1", "l3")), ("borne", ("ground", "left_crank"))):
                 choose = np.random.default_rng(100 + seed)
@@ -128,7 +128,7 @@ class Rolling(Closed):
                     self.check_rolling(model, state, held[:1 + seed % 2] if model == "tree" else held[seed % 2:][:1], tau)
 
     def test_inverse_dynamics_finds_the_force(self):
-        """A disc in steady motion: the one force that bears it, by hand."""
+        """A disc in steady motion: the force at its contact point must be the one that is derived by hand."""
         q, qd, force = steady(1.1, 1.9)
         a = self.ask("disc", "forward-dynamics", {"q": q, "qd": qd, "tau": [0] * 6, "held": [ROLLS]})
         self.assertClose(a["contact_wrenches"][0][:3], force, 1e-10)
@@ -195,7 +195,7 @@ class Rolling(Closed):
                 self.assertClose(qd[2], math.sqrt(HEAVY / I) * V / math.cosh(k * t + b), 1e-7, 1)
 
     def test_car_with_steered_wheels(self):
-        """The rear axle drives in a circle of the radius L / tan(steering angle); with another steering angle at each
+        """The car's rear axle moves on a circle of the radius L / tan(steering angle); with another steering angle at each
         instant it turns at v tan(angle) / L."""
         held = [{"frame": "car", **EDGE}, {"frame": "front", **EDGE}]
         angle, speed = 0.3, 4.0
@@ -217,8 +217,8 @@ class Rolling(Closed):
             self.assertClose(qd[2], moves[0] * math.tan(q[3]) / LENGTH, 1e-9, 1)
 
     def test_cart_on_two_wheels(self):
-        """Equal torques drive it straight on, opposite ones turn it on the spot; both wheels bear the same sideways force,
-        which makes the constraints dependent."""
+        """Equal torques drive the cart straight on, opposite ones turn it on the spot. Both wheels bear the same sideways force, since
+        their constraints along the axle are dependent."""
         held = [{"frame": name, "rolling": {"radius": 0.2, "axle": [0, 2, 0]}} for name in ("left", "right")]
         q = [0.3, -0.2, 0.7, 0.4, 1.1]
         straight = self.ask("cart", "forward-dynamics", {"q": q, "tau": [0, 0, 0, 1.5, 1.5], "held": held})

@@ -124,7 +124,8 @@ class Sensors(Closed):
         self.near(np.linalg.norm(still, axis=1).tolist(), [9.81] * 2, 1e-13)
 
     def test_inertial_sensors_are_differences_of_poses(self):
-        """q(t) = q + qd t + qdd t²/2: central differences of position and rotation, with errors of h² and 1e-16/h²."""
+        """Compares inertial sensors with central differences of position and rotation along q(t) = q + qd t + qdd t²/2, with errors of h²
+        and 1e-16/h²."""
         about, h = self.put("fixed", robot("fixed", motors=False)), 1e-3
         names = [n for n in about["velocity_names"]]
         s, _ = self.states(about, about, 1, 3)
@@ -156,7 +157,7 @@ class Sensors(Closed):
         self.near([b["mass"] for b in about["attached_bodies"]], [0.5, 1.6, 0.9], 1e-15)
 
     def test_loops(self):
-        """A fixed joint on a link without loops is answered beside loops; one whose body is in a loop is refused."""
+        """In a model with loops, a fixed joint is answered if its body is in no loop, and refused otherwise."""
         bar = self.ok(self.client.get("/v1/models/five_bar/document"))
         ends = [f["link"] for f in bar["frames"]]
         first = bar["links"][0]["name"]

@@ -114,7 +114,7 @@ class Stiction(ServerCase):
             self.assertAlmostEqual(a["friction"][0], friction, delta=1e-14)
         a = self.ask("wheel", "forward-dynamics", {"q": [0.3], "qd": [1e-9], "tau": [1], **STICK})
         self.assertClose(a["qdd"], [-2 / 0.04], 1e-14)  # the wheel moves, so 3 N m of friction oppose the motor's 1 N m
-        # by default, or with "none", there is no friction at rest
+        # without the field, or with "none", there is no friction at rest
         for how in ({}, {"friction_at_rest": "none"}):
             a = self.ask("wheel", "forward-dynamics", {"q": [0.3], "tau": [1], "outputs": ["qdd", "friction"], **how})
             self.assertClose([a["qdd"], a["friction"]], [[25], [0]], 1e-14)

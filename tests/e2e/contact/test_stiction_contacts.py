@@ -266,7 +266,7 @@ class Steps(Sticking):
                 problem = Friction(M, np.array(free), W, low, high, J, drift)
                 problem.b += rate / H
                 problem.size += np.abs(rate) / H
-                if model == "tx40":     # rows that share a load, of very uneven size: by the conditions alone
+                if model == "tx40":     # rows of very different size share a load in tx40: only the conditions of friction are checked
                     self.assertTrue(problem.admits(free - (after - qd) / H, W @ after, M, J), f"{model} {state}")
                 else:
                     expected = qd + H * problem.accelerations(problem.solve())
@@ -338,7 +338,8 @@ class Steps(Sticking):
         return document
 
     def test_other_columns_beside_motors(self):
-        """A wrench acts as its efforts J^T W do, parameters as those of the regressor, while motors stick; rows have the bits of a batch."""
+        """While motors stick, a wrench W has the effect of its efforts J^T W, and parameters that of the regressor's efforts. Single rows
+        have the bits of a batch."""
         rng, outputs, stuck = np.random.default_rng(10), ["q_after", "qd_after", "state_matrix", "input_matrix", "wrench_matrix", "parameter_matrix", "sticking"], 0
         rows = [self.draw("tx40", rng, 1) for _ in range(9)]
         request = {**{name: [row[name] for row in rows] for name in rows[0]}, **STICK, "step": H, "outputs": outputs,

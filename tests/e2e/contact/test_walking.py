@@ -12,7 +12,7 @@ from test_stiction import STICK
 
 RESTS = 1e-9    # rad/s
 FINE, COARSE, FIXED = {"tolerance": 1e-8}, {"tolerance": 1e-6}, {"step": 4e-3}
-DURATIONS = (0.2, 0.3, 2)     # s, of the phases
+DURATIONS = (0.2, 0.3, 2)     # s, durations of the three phases
 BEND = {"thigh": 0.8, "calf": -1.6, "hip_pitch": -0.4, "knee": 0.8, "ankle_pitch": -0.4, "elbow": -0.5}
 GAINS = {"hip": (1500, 60), "knee": (1500, 60), "ankle": (1500, 60), "torso": (800, 40), "lumbar": (800, 40), "chest": (800, 40)}
 LEAN = {"left_hip_roll": 0.06, "right_hip_roll": 0.06, "left_ankle_roll": -0.06, "right_ankle_roll": -0.06}
@@ -30,7 +30,7 @@ class Walker:
     """A robot, the frames that it holds in each phase, and the references of its drives."""
 
     def __init__(self, document, names):
-        """names: those of its joints' velocities."""
+        """`names` are the velocity names of the model."""
         two_legged = "left_sole" in [frame["name"] for frame in document.get("frames", [])]
         self.limits = np.array([self.friction(document, name) for name in names])
         self.names, self.start = names, np.array([next((angle for part, angle in BEND.items() if part in name), 0) for name in names])
@@ -124,7 +124,7 @@ class Walking(ServerCase):
             drift.append(np.einsum("nij,nj->ni", np.array(k["jacobian_dot"])[:, rows], qd))
         J, drift, counts, alone = np.concatenate(J, 1), np.concatenate(drift, 1), np.zeros(2, int), 0
         limits = self.walkers[model].limits
-        for i in range(1, n):   # at the first instant a joint with a rate below RESTS slides
+        for i in range(1, n):   # state 0 is left out: there a joint with a rate below RESTS slides
             rests = np.flatnonzero(qd[i, 6:] == 0)
             W = np.eye(nv)[6 + rests]
             problem = Friction(mass[i], free[i], W, *limits[rests].T, J[i], drift[i])
@@ -158,7 +158,7 @@ class Walking(ServerCase):
         self.assertGreater(states[1], 200)
 
     def rollout(self, model, torques, parts):
-        """Both phases, with each torque held for `parts` steps, then what follows the landing."""
+        """Runs the rollouts of both phases with each torque held for `parts` steps, then the rollout after the landing."""
         walker, steps = self.walkers[model], [parts * len(tau) for tau in torques]
         q = [0, 0, 1, 0, 0, 0, 1, *walker.start]
         settings = {"step": 4e-3 / parts, **STICK, "outputs": ["q_after", "qd_after", "sticking"]}

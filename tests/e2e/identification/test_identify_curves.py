@@ -104,7 +104,8 @@ class Curves(Closed):
         self.assertLess(max(load[:3]), 0.01)  # the joints that carry the arm's weight
 
     def test_deviations_of_uneven_curves(self):
-        """The deviations of a joint's figures are to each other as the linearised equations say, with curves that differ by direction."""
+        """The ratios of the deviations of a joint's parameters must be those of the linearised equations, with curves that differ by
+        direction."""
         document, motion = rubbing("ur5", load=False), self.motion(400, 9)
         for link in document["links"]:
             if "friction" in link["joint"]:

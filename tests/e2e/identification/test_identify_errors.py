@@ -38,7 +38,7 @@ class Refused(Identify):
         self.assertNotIn("joint1.", detail)
         for row in self.rows["q"]:
             row[5] = 0.3
-        self.ask("puma560", "identify", self.rows)  # a joint at rest still measures the weight that it carries
+        self.ask("puma560", "identify", self.rows)  # the torque of a joint at rest still shows the weight that the joint carries
         detail = self.refused("puma560", {**self.rows, "weights": [1, 1, 1, 1, 1, 0]}, "rank-deficient")
         self.assertIn("16 of the 36", detail)
         self.assertIn("link5.Ixx", detail)

@@ -29,7 +29,7 @@ class Payload(Closed):
         self.assertEqual([p["grouping"]["parameter"] for p in found["base_parameters"]],
                          [f"wrist_3_link.{name}" for name in ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")])
         self.assertTrue(all(p["grouping"]["with"] == [] for p in found["base_parameters"]))
-        known = {"link": "wrist_3_link", "mass": 0.5, "com": [0, 0, 0.1]}  # a known part of the load is in the request
+        known = {"link": "wrist_3_link", "mass": 0.5, "com": [0, 0, 0.1]}  # the request contains the known part of the load
         rest = self.ask("ur5", "identify", {**motion, "tau": tau, "payload": known, **UNKNOWN})["payload"]
         self.near(rest["mass"], 1.5, 1e-10)
         self.near(np.multiply(rest["mass"], rest["com"]) + np.multiply(0.5, known["com"]), np.multiply(2, PAYLOAD["com"]), 1e-9)
@@ -80,7 +80,7 @@ class Payload(Closed):
             self.near(found["mass"], 2, 0.01)
             errors.append((found["mass"] - 2) / found["mass_deviation"])
         share = np.mean(np.abs(errors) < 1.96)
-        # of 100 repetitions: three standard deviations of the share are 0.065
+        # three standard deviations of the share in 100 repetitions are 0.065
         self.assertTrue(0.9 <= share <= 0.99, share)
         self.assertTrue(0.8 <= np.std(errors) <= 1.2, np.std(errors))
 

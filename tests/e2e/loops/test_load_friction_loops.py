@@ -97,7 +97,8 @@ class LoadFrictionLoops(Closed):
             self.by_wrenches(model, wrenches["wrenches"], "forward-dynamics", "qdd", forward, b["dqdd_dwrench"])
 
     def by_wrenches(self, model, wrenches, operation, output, state, given):
-        """By each entry of force and torque of every wrench: away from zero load the results are linear in them."""
+        """Compares the derivatives by each entry of force and torque of every wrench with differences, which are exact: away from zero load
+        the results are linear in these entries."""
         self.assertEqual(len(given), len(wrenches))
         for k in range(len(wrenches)):
             columns = []

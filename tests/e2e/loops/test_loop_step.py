@@ -36,7 +36,8 @@ class Steps(LoopSteps):
             self.check_jacobians("five_bar", s, {"step": H, "integrator": integrator, "guess": guess}, f"other {integrator}")
 
     def test_floating_base(self):
-        """Columns by the tangent coordinates of the base; the base's pose after the step turns by the exponential map."""
+        """Compares the columns of the matrices by the tangent coordinates of the base with differences; the base turns by the exponential
+        map."""
         choose = np.random.default_rng(33)
         q = [0.1, -0.2, 0.3, *quaternion(choose.uniform(-0.4, 0.4, 3)), 1.9, 1.2]
         s = {"q": q, "qd": choose.uniform(-0.5, 0.5, 8).tolist(), "tau": choose.uniform(-2, 2, 8).tolist()}
@@ -48,7 +49,8 @@ class Steps(LoopSteps):
             batch = self.ask("borne", "step", {"q": [list(row) for row in rows], **only(s, "qd", "tau"), **request})
             columns = extrapolated([[*p[:3], *p[7:], *v] for p, v in zip(batch["q_after"], batch["qd_after"])], size)
             after = self.ask("borne", "step", {**s, **request})["q_after"]
-            R = np.array([(np.array(turned(after, e)) - after)[:3] for e in np.eye(8)[:3]]).T  # p += R e_v
+            # the tangent coordinates e_v of the base's translation move the base by R e_v
+            R = np.array([(np.array(turned(after, e)) - after)[:3] for e in np.eye(8)[:3]]).T
             self.near(columns[:3], R @ A[:3, :8], 1e-8, integrator)
             self.near(columns[3:5], A[6:8, :8], 1e-8, integrator)
             self.near(columns[5:], A[8:, :8], 1e-8, integrator)
@@ -69,7 +71,7 @@ class Steps(LoopSteps):
                 self.near(rows, np.hstack([H * np.array(forward["dqdd_dq"]), np.eye(n) + H * np.array(forward["dqdd_dqd"])]), 1e-13, model)
 
     def test_wrench_and_parameter_matrices(self):
-        """Columns by wrenches, and by the mass of a payload at the origin of a link, against differences."""
+        """Compares the derivatives of a step by wrenches, and by the mass of a payload at the origin of a link, with differences."""
         for model, link in (("five_bar", "right_rod"), ("delta", "platform")):
             s = only(self.state(model, 35), *DRIVEN)
             wrenches = [{"link": link, "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "point": [0.02, 0.01, 0]}]

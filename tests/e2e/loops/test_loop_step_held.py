@@ -28,7 +28,8 @@ class HeldSteps(LoopSteps):
                         self.check_jacobians(model, s, request, f"{model} {integrator} {held} {impact}")
 
     def test_floating_base(self):
-        """Columns by the tangent coordinates of the base, with the tip held and with an impact of the tip."""
+        """Compares the columns of the matrices by the tangent coordinates of the base with differences, with the tip held and with an
+        impact of the tip."""
         choose = np.random.default_rng(42)
         q = [0.1, -0.2, 0.3, *quaternion(choose.uniform(-0.4, 0.4, 3)), 1.9, 1.2]
         s = {"q": q, "qd": choose.uniform(-0.5, 0.5, 8).tolist(), "tau": choose.uniform(-2, 2, 8).tolist()}
@@ -72,7 +73,7 @@ class HeldSteps(LoopSteps):
                     self.near(twice[name], once[name], 1e-9, f"{model} {integrator} {name}")
 
     def test_wrench_and_parameter_matrices(self):
-        """Columns by wrenches, and by the mass of a payload at the origin of a link, against differences."""
+        """Compares the derivatives of a step by wrenches, and by the mass of a payload at the origin of a link, with differences."""
         for model, link in (("five_bar", "right_rod"), ("delta", "platform")):
             s = only(self.state(model, 45), *DRIVEN)
             wrench = {"link": link, "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "point": [0.02, 0.01, 0]}

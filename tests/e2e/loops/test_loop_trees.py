@@ -70,7 +70,8 @@ class Trees(Closed):
             self.near(answer[name + "qd"], expected, 1e-8, output)
 
     def test_free_coordinates(self):
-        """Free coordinates in inverse dynamics satisfy the partition of M qdd + h = tau. A free base falls with the
+        """Inverse dynamics with free coordinates must solve M qdd + h = tau for the accelerations of the free coordinates and the efforts
+        of the others. A free base falls with the
         centre of mass, and without gravity keeps its momentum."""
         document = self.document("five_bar")
         document["base"] = {"type": "floating", "link": "ground", "inertial": {"mass": 2, "com": [0.1, 0, 0.2],

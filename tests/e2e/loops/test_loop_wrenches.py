@@ -40,7 +40,7 @@ def along(s, t):
 
 
 def changed(loads, t):
-    """The wrenches t later."""
+    """Returns the wrenches after the time t."""
     return [{**{name: value for name, value in load.items() if not name.endswith("_rate")},
              **{name: (np.array(load[name]) + t * np.array(load.get(name + "_rate", [0, 0, 0]))).tolist()
                 for name in ("force", "torque") if name in load}} for load in loads]
@@ -120,7 +120,7 @@ class Wrenches(Closed):
         return next(frame for frame in document["frames"] if frame["name"] == name)
 
     def test_rates(self):
-        """Of constant wrenches, and of wrenches that all have rates of their own."""
+        """Rates of joint wrenches against differences, under constant wrenches and under wrenches with rates."""
         changing = [{**LOADS[0], "force_rate": [-2, 5, 1], "torque_rate": [0.3, -0.4, 0.2]}, {**LOADS[1], "force_rate": [4, 2, -3]},
                     {"link": "b1", "torque": [0.2, -0.1, 0.4], "torque_rate": [-1, 0.7, 0.5]}]
         for kind, ball in VARIANTS:

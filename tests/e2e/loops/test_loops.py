@@ -93,7 +93,8 @@ class FourBarForm(Closed):
         self.assertEqual(answer["tau"], self.ask("four_bar", "inverse-dynamics", {n: s[n] for n in ("q", "qd", "qdd")})["tau"])
 
     def test_loads(self):
-        """Wrenches, a payload, another gravity; friction, a spring and a rotor at passive joints."""
+        """Compares with the closed form under wrenches, a payload and another gravity, with friction, a spring and a rotor at passive
+        joints."""
         document = copy.deepcopy(self.documents["four_bar"])
         _, rocker, coupler = (link["joint"] for link in document["links"])
         rocker.update({"friction": {"viscous": 0.3}, "rotor_inertia": 2e-4})

@@ -82,7 +82,7 @@ class RedundantLoops(LoopSteps):
                 self.near(step["contact_residual"], answer["contact_residual"], 1e-9, model)
 
     def test_damped_jacobians(self):
-        """A and B against extrapolated differences, with damping and with an impact before the step."""
+        """Compares the matrices A and B of a step with extrapolated differences, with damping and with an impact before the step."""
         for model in ("five_bar", "delta"):
             s = only(self.state(model, 54), *DRIVEN)
             for integrator in INTEGRATORS:

@@ -75,7 +75,7 @@ class Attachments(mujoco3.Agreement):
         self.assertEqual(inertia["ahip"], 0.3 * 9 + 0.3)
 
     def test_classes_stay_apart(self):
-        """The robot's classes give nothing to what is attached, and have the same names as those of the model."""
+        """Classes of the robot must not affect what is attached, although the attached model has classes of the same names."""
         classes = ('<default><joint armature=".9" damping=".4"/><geom density="3000"/><default class="soft"><joint damping="2"/></default>'
                    '<default class="hard"><joint stiffness="5"/></default></default>')
         body = '<body name="b"><joint name="j" axis="0 1 0"/><geom size=".2" pos="0 .3 0"/>{}</body>'
@@ -171,7 +171,7 @@ class Attachments(mujoco3.Agreement):
         self.assertIn('<model file="leg.xml">: a request with one file has no other', answer.json()["detail"])
 
     def test_many_copies(self):
-        """Attachments that double ten thousand elements time after time end at a bound."""
+        """Attachments that double ten thousand elements again and again are refused at a limit."""
         world = '<frame name="f">' + "<site/>" * 5000 + "</frame>" + "".join(f'<frame name="f{k}">{attach(f"{k}_", frame="f")}</frame>' for k in range(20))
         answer = self.put(robot(world), {"leg.xml": LEG}, "")
         self.assertEqual(answer.status, 413)

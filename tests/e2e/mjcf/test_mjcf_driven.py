@@ -189,8 +189,8 @@ class Driven(mujoco3.Agreement):
             self.assertIn(word, problem["detail"])
 
     def test_refusals_name_the_joint_and_the_option(self):
-        """A ball joint in the point that holds its body turns as it likes; a body that two points hold turns about the line between
-        them; a slide on a point has none."""
+        """Refused are a ball joint at the very point that holds its body, since it can turn freely; a free body that two points hold, which
+        turns about the line between them; and a slide whose body a point holds, which cannot move."""
         option = "with equality=independent the model is the tree"
         rod = body("rod", ".05 0 .2", '<joint name="ball" type="ball"/>')
         linkage = body("crank", "0 0 1", hinge("j1"), rod) + body("rocker", ".5 0 1", hinge("j3"))
@@ -272,7 +272,7 @@ class Pinned(mujoco3.Agreement):
             self.pinned(f"<connect {connect}/>")
 
     def test_sites_that_are_apart(self):
-        """The body moves without a turn until the points meet."""
+        """A free body whose site is apart from the site that holds it is moved without rotation until the sites meet."""
         rest = Compiled(file(self.robot("<freejoint/>"), "", "hip knee")).rest
         apart = [rest["site_xpos"][i] - rest["site_xpos"][3 + i] for i in range(3)]
         moved = " ".join(repr(x + d) for x, d in zip((0.3, 0.2, 1), apart))

@@ -413,7 +413,7 @@ class Coupled(mujoco3.Agreement):
     }
 
     def couplings(self, world, before, unit):
-        scale = {name: 1 if name == "l" else unit for name in self.REFERENCES}     # l slides
+        scale = {name: 1 if name == "l" else unit for name in self.REFERENCES}     # joint l slides, so its position has no unit of angle
         for case, equalities in self.EQUALITIES.items():
             self.put_text("m", file(world, "<equality>" + "".join(
                 f'<joint joint1="{a}" ' + (f'joint2="{b}" ' if b else "") + f'polycoef="{c0} {c1}"/>' for a, b, c0, c1 in equalities) + "</equality>",

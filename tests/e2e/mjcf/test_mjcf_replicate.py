@@ -125,7 +125,7 @@ class Generators(mujoco3.Agreement):
         self.assertProblem(self.client.put("/v1/models/m", file(robot, after), Content_Type="application/mjcf+xml"), 422)
 
     def test_nothing_else_moves(self):
-        """A world of bodies that bend alone is refused by that name."""
+        """A file in which nothing moves but bodies that bend is refused, and the problem names what makes them."""
         for generator in ('<composite type="cable" count="5 1 1" curve="s" size="1"><geom size=".1"/></composite>',
                           '<flexcomp name="f" type="grid" count="2 2 1" spacing=".1 .1 .1"/>'):
             for still in ("", '<body name="a"><geom size=".1"/></body>'):

@@ -80,7 +80,8 @@ class Tendons(mujoco3.Agreement):
                 self.assertTrue(any(word in line for line in said), said)
 
     def coupled(self, equality, tendons):
-        """Returns the joints of the document; where the follower has the position it tells, MuJoCo has no residual."""
+        """Checks that MuJoCo's equality has no residual where the follower has the position that its mimic in the document gives.
+        Returns the mimics."""
         text = file(tendons, f"<equality>{equality}</equality>")
         model = Compiled(text)
         self.put_text("m", text, "")
@@ -124,7 +125,8 @@ class Tendons(mujoco3.Agreement):
             self.assertEqual((answer.status, answer.json()["code"]), (422, code), text)
 
     def test_a_ball_joint_of_a_tendon(self):
-        """MuJoCo takes the first entries of the joint for a coordinate; the model leaves the tendon out and says so."""
+        """For a ball joint in a fixed tendon, MuJoCo uses the first entry of the quaternion as if it were a coordinate. The model leaves
+        the tendon out and reports that."""
         ball = '<body><joint name="ball" type="ball"/><geom size=".1"/></body></worldbody>'
         text = file(fixed('damping=".3"').replace('joint="j"', 'joint="ball"')).replace("</worldbody>", ball)
         said = [entry["text"] for entry in self.put_text("m", text) if entry["code"] == "not-held"]

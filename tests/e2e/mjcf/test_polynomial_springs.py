@@ -132,7 +132,8 @@ class Polynomials(ServerCase):
         self.near(self.ask("springs", "path", {"q": [Q.tolist()], "qd": [[1, 1]]}), tau_c=[still])
 
     def test_locked(self):
-        """A locked joint has no spring. A spring with higher powers is none beside that of an elastic joint's motor."""
+        """The spring of a locked joint has no effect. Locking the motor of an elastic joint is refused if the joint has a spring with
+        higher powers."""
         answer = self.ask("line", "inverse-dynamics", {"q": [Q[1]], "qd": [QD[1]], "qdd": [QDD[1]], "locked": {"j0": 0.3}})
         self.assertClose(answer["tau"], [self.tau[1]], 1e-12)
         document = slides(coupled=False)

@@ -111,7 +111,7 @@ class Dependent(Closed):
                           {"link": "f", "force": [-1, 4, 2], "frame": "link"}]}
 
     def moved(self, model, q, k, h):
-        """Moves q by h along the unit velocity k, the direction of derivatives by q."""
+        """Moves q by h along velocity coordinate k, the direction in which derivatives by q are taken."""
         about = self.about[model]
         name = about["velocity_names"][k]
         q = np.array(q, float)

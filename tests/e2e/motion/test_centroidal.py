@@ -9,7 +9,7 @@ RATES = {"com_acceleration": "com_velocity", "com_jerk": "com_acceleration", "mo
 
 class Centroidal(Closed):
     def test_rates_are_differences_in_time(self):
-        """Central differences of fourth order, with errors of h^4 and 1e-16/h."""
+        """Compares with central differences of fourth order, which have errors of h^4 and 1e-16/h."""
         h = 1e-3
         for model in ("panda", "five_bar"):
             about, choose = self.ok(self.client.get(f"/v1/models/{model}")), np.random.default_rng(1)

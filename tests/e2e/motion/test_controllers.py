@@ -88,7 +88,8 @@ class Laws(Simulated):
         self.assertClose(a["q"][0] + a["qd"][0], list(expected), 1e-8, 1)
 
     def test_integral_removes_what_the_model_does_not_know(self):
-        """With a payload that it does not know pd_gravity stays off its reference; with ki it does not."""
+        """Under a payload that the controller does not know, pd_gravity keeps an error at rest; with an integral gain ki the error
+        vanishes."""
         for controller, ki in (("pd_gravity", 100), ("computed_torque", 300), ("pid", 100), ("pd_feed_forward", 100)):
             run = {"q": [0.2], "duration": 15, "times": [15], "tolerance": 1e-9, "payload": MASS}
             drive = {"controller": controller, "kp": 100, "kd": 20, "reference": [0.5]}
@@ -223,7 +224,7 @@ class Samples(Simulated):
             self.assertLessEqual(abs(40 * a["q"][0][0]), 2 + 1e-9)
         a, b = (self.simulate("rubbing", {**run, "step": 1e-3, "q": q, "input": drive}, "q", "qd")
                 for q in ([0.5], [[-0.3], [0.5]]))
-        self.assertEqual({name: rows[1] for name, rows in b.items()}, a)  # nothing is left of a simulation before
+        self.assertEqual({name: rows[1] for name, rows in b.items()}, a)  # the row before leaves nothing behind
 
 
 class Knowledge(Simulated):

@@ -18,7 +18,8 @@ class Directional(ServerCase):
         return about, {name: (x if rows else x[0]).tolist() for name, x in state.items()}
 
     def test_rates_are_products_of_the_matrices_and_the_directions(self):
-        """Three directions of a robot that is pushed and carries a payload; the value beside them has its own bits."""
+        """Three directions of a robot that is pushed and carries a payload. The value of the operation has the same bits beside them as
+        without."""
         choose = np.random.default_rng(1)
         for model in ("panda", "solo12"):
             for operation, (matrices, name, third, value) in MATRICES.items():

@@ -45,7 +45,7 @@ class HessianProduct(ServerCase):
                         self.assertLess(abs(np.array(got[name]) - product).max(), 1e-9 * abs(expected[0]).max(), name)
 
     def test_products_are_differences_of_gradients(self):
-        """Central differences of 1e-5 of the server's gradients."""
+        """Compares with central differences of the server's gradients, with steps of 1e-5."""
         h = 1e-5
         for model in ("panda", "hua"):
             for operation, third in THIRD.items():

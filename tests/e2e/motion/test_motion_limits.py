@@ -26,7 +26,7 @@ class MotionLimits(ServerCase):
         self.put_model("limited", document())
 
     def test_documents(self):
-        """The description lists them, and values that are not greater than 0 are refused."""
+        """The description of a model lists limits of acceleration and jerk, and values that are not greater than 0 are refused."""
         joints = self.ok(self.client.get("/v1/models/limited"))["joints"]
         self.assertEqual({joint["name"]: joint["limits"] for joint in joints}, LIMITS)
         for name in KINDS:
@@ -84,7 +84,7 @@ class MotionLimits(ServerCase):
         self.assertGreater(load.max(), 0.9999)
 
     def test_refusals(self):
-        """Models with loops have no such margins, and free coordinates no gradients of them."""
+        """Margins of acceleration and jerk are refused for models with loops, and their gradients for free coordinates."""
         with open("models/five_bar.json", encoding="utf-8") as file:
             looped = json.load(file)
         looped["links"][0]["joint"]["limits"] = {"acceleration": 3}

@@ -57,7 +57,7 @@ class QuaternionTrajectory(ServerCase):
         return zip([i for i, name in enumerate(v) if name.endswith("wx")], [i for i, name in enumerate(q) if name.endswith("qx")])
 
     def test_rotations(self):
-        """q contains the quaternion of the rotation vector, also of one that is tiny or near 2 pi."""
+        """q contains the quaternion of the rotation vector, also if the vector is tiny or near 2 pi long."""
         for model in MODELS:
             for size in (1, 1e-9, 3.5):
                 request = self.motion(model, 3)

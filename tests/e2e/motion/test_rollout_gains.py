@@ -17,7 +17,7 @@ def start(about, choose, rows=None):
 
 
 def recursion(A, B, Q, R, by_x, by_u, damping, driven):
-    """The pass over nodes in reverse, with the cost of each state after its step: (K, k, V_x, V_xx, changes) of every node."""
+    """Runs the backward pass over the nodes; the cost of a state is added after its step. Returns (K, k, V_x, V_xx, changes) of every node."""
     nx, nv = A.shape[1], B.shape[2]
     V_x, V_xx, nodes = np.zeros(nx), np.zeros((nx, nx)), []
     for n in reversed(range(len(A))):
@@ -225,7 +225,7 @@ class RolloutGains(ServerCase):
         refuse({"cost": cost, "damping": -1}, "/damping")
         refuse({"cost": cost, "free": ["joint1", "joint2"]}, "/free")
         refuse({"cost": {"q_reference": [[1, 2]], "tau": 1}}, "/cost/q_reference")
-        refuse({"cost": {"tau": 0}}, "/cost")                                               # no torque matters
+        refuse({"cost": {"tau": 0}}, "/cost")                                               # a cost in which torques have no effect
         for name in feedback:
             refuse({"cost": cost, "feedback": {n: x for n, x in feedback.items() if n != name}}, "/feedback")
         refuse({"cost": cost, "feedback": {**feedback, "gains": np.zeros((2, 2, 3)).tolist()}}, "/feedback/gains/0/0")

@@ -13,7 +13,8 @@ from scipy.interpolate import BSpline
 from scipy.optimize import linprog
 
 INTERVALS = 150
-KINDS = {"speed": (0, 1), "angular_speed": (3, 1), "linear_acceleration": (0, 2), "angular_acceleration": (3, 2)}  # first entry, order
+# kind of limit: (first of its three entries in p' and p'', order of the derivative)
+KINDS = {"speed": (0, 1), "angular_speed": (3, 1), "linear_acceleration": (0, 2), "angular_acceleration": (3, 2)}
 ARMS = {"ur5": ([0.2, -1, 1, 0, 0.5, 0], [150] * 3 + [28] * 3, "tool0", "wrist_1_link"),
         "panda": ([0, -0.8, 0, -2, 0, 1.6, 0.8], [87] * 4 + [12] * 3, "panda_flange", "panda_link4")}
 MOST = {"speed": 0.6, "angular_speed": 1.4, "linear_acceleration": 3, "angular_acceleration": 6}

@@ -190,6 +190,17 @@ class TrajectoryMargins(ServerCase):
             self.assertEqual(np.array(a["dcontrol_points"])[:, order].tolist(), b["dcontrol_points"])
             self.assertEqual(a["dknots"], b["dknots"])
 
+    def test_rows_with_their_own_scenes(self):
+        """The gradients of least margins are those of a request for each motion alone."""
+        request = {**self.motion("ur5", 12, rows=3), "outputs": ["least_margins", "least_gradients"]}
+        for name, rows in (("gravity", [[0, 0, -9.8], [5, 3, 2], [-4, 6, 1]]), ("mass", [0.5, 4, 2])):
+            field = (lambda x: {"gravity": x}) if name == "gravity" else (lambda x: {"payload": {"link": "tool0", "mass": x}})
+            together = self.ask("ur5", "trajectory", {**request, **field(rows)})
+            for i, row in enumerate(rows):
+                alone = self.ask("ur5", "trajectory", {**request, **field(row), "control_points": request["control_points"][i]})
+                for output, value in alone.items():
+                    self.assertEqual(together[output][i], value, (name, i, output))
+
     def test_failing_motions(self):
         request = self.motion("ur5", 7, rows=3)
         request["control_points"][1][2][3] = 1e9

@@ -79,7 +79,7 @@ class Trajectories(Simulated):
         self.check_gradients("arm", (0, 0.123, 0.49, 0.77, 1))
 
     def test_gradients_where_friction_depends_on_the_load(self):
-        """At times at which no load changes its sign."""
+        """Compares at times at which no load changes its sign."""
         document = self.ok(self.client.get("/v1/models/arm/document"))
         for link, load in zip(document["links"], (0.15, 0.3, 0.2)):
             link["joint"]["friction"] = {"load": load, "coulomb": 0.1, "coulomb_velocity": 4, "viscous": 0.2}

@@ -4,7 +4,8 @@ import struct
 
 
 def sized(fixed, most, codes, length):
-    """The head of an object with a length: `fixed` with lengths to `most` in the first byte, else (code, bytes) rows."""
+    """Returns the head of an object with a length. Lengths up to `most` are added to the first byte `fixed`; for longer ones, rows (code,
+    bytes) give the first byte and the size of the length."""
     if length <= most:
         return bytes([fixed | length])
     code, width = next((code, width) for code, width in codes if length < 1 << 8 * width)
@@ -24,7 +25,7 @@ def integer(value):
 
 
 def pack(value):
-    """The shortest form, and 64-bit floats."""
+    """Returns a value in its shortest form, and floats in 64 bits."""
     if value is None or isinstance(value, bool):
         return {None: b"\xc0", False: b"\xc2", True: b"\xc3"}[value]
     if isinstance(value, int):
@@ -58,7 +59,7 @@ def ext(kind, content):
 
 
 class Reader:
-    """Reads what answers have: no bin and no ext."""
+    """Reads the types that answers contain: all but bin and ext."""
 
     def __init__(self, body):
         self.body, self.at = body, 0

@@ -40,7 +40,7 @@ class Rate(ClientCase):
     arguments = ("--client-rate", "1")
 
     def test_requests_per_second(self):
-        """Some of many requests at once are refused, those of another client and health probes never."""
+        """If a client sends many requests at once, some are refused. Requests of another client and health probes never are."""
         greedy = self.client_at(GREEDY)
         answers = [greedy.post(ASK, PUMA) for _ in range(100)]
         refused = [answer for answer in answers if answer.status != 200]

@@ -80,7 +80,7 @@ class CodedBodies(ServerCase):
             self.assertIn(coding, problem["detail"])
 
     def test_every_byte_replaced(self):
-        """Checksums find every change of the contents: the answer is the right one, or a refusal."""
+        """Checksums find every changed byte of the contents. The answer must be that to the plain body, or a refusal."""
         right = self.send(TEXT, "identity").body
         for coding, coded in (("gzip", gzip.compress(TEXT)), ("zstd", zstd(TEXT, "--check"))):
             for i in range(len(coded)):
@@ -122,7 +122,8 @@ class CodedBodies(ServerCase):
         self.assertEqual(self.send(gzip.compress(TEXT + blank), "gzip").status, 200, "1 MiB expands at any ratio")
         problem = self.assertProblem(self.send(gzip.compress(TEXT + blank + b" "), "gzip"), 413)
         self.assertIn(f"{RATIO} times", problem["detail"])
-        body = json.dumps({**REQUEST, "x": os.urandom(1 << 15).hex()}).encode()  # x is unknown: 422 where it was read
+        # the field x is unknown: a body that is read is refused with 422
+        body = json.dumps({**REQUEST, "x": os.urandom(1 << 15).hex()}).encode()
         for more, status in ((0, 422), (1, 413)):
             large = body + b" " * (MOST - len(body) + more)
             for coding, packed in (("gzip", gzip.compress(large)), ("zstd", zstd(large))):

@@ -64,13 +64,13 @@ def sockets_of(process):
     """Returns the names of the sockets that a process has open."""
     names = set()
     for fd in os.listdir(f"/proc/{process}/fd"):
-        with contextlib.suppress(FileNotFoundError):  # closed since it was listed
+        with contextlib.suppress(FileNotFoundError):  # the descriptor has been closed since it was listed
             names.add(os.readlink(f"/proc/{process}/fd/{fd}"))
     return {name for name in names if name.startswith("socket:")}
 
 
 class Load(threading.Thread):
-    """Asks again and again, on kept connections or on new ones, and keeps what is no 200."""
+    """Sends requests without end, on kept connections or on new ones, and keeps answers whose status is not 200."""
 
     def __init__(self, server, kept):
         super().__init__()
@@ -262,7 +262,7 @@ class Upgrades(Case):
         self.stop(server)
 
     def test_a_program_that_does_not_start(self):
-        """The old process goes on, also with changes, and can hand over later."""
+        """If the new process cannot start, the old one continues to answer, changes of models included, and can hand over later."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
         program, broken = os.path.join(folder, "torqued"), os.path.join(folder, "broken")
         shutil.copy(BINARY, program)

@@ -111,7 +111,7 @@ class ModelMemory(unittest.TestCase):
         self.assertGreater(n, 1)
         self.assertEqual(client.get(f"/v1/models/long{n}").status, 404)
         client.delete("/v1/models/long0")
-        for status in (201, 200):  # once in the place of a deleted model, once as its replacement
+        for status in (201, 200):  # the first PUT takes the place of a deleted model, the second replaces it
             self.assertEqual(self.put(client, n, 390).status, status)
         metrics = client.get("/metrics").text
         self.assertIn("torqued_model_limit_bytes 16777216", metrics)

@@ -97,7 +97,7 @@ class PassiveJoints(Actuated):
             self.assertClose(a["tau"], [[0, weight[1], 0, weight[0]]] * 3, 1e-9)
 
     def test_skeleton(self):
-        """Controllers give zero effort at the floating base of a skeleton."""
+        """Controllers must give zero effort at the floating base of a skeleton, which has no motors."""
         names = self.ok(self.client.get("/v1/models/gait55"))["velocity_names"]
         a = self.simulate("gait55", {"q": [0.3 * math.sin(i) for i in range(55)], "duration": 0.01, "samples": 2, "step": 0.005, "input": {
             "controller": "computed_torque", "kp": 100, "kd": 20, "reference": [0.1] * 55}}, "tau")

@@ -83,7 +83,7 @@ class BaseParameters(ServerCase):
             answer = self.ask(model, "regressor", {"q": [0] * nv, "outputs": ["base_parameters"]})
             self.assertEqual(len(answer["base_parameters"]), count)
         groups = self.ask("two_link", "regressor", {"q": [[0, 0]], "outputs": ["base_parameters"]})["base_parameters"]
-        L = 0.4  # m, length of both links; link frames lie at their ends
+        L = 0.4  # m, length of both links; the frame of a link lies at its end
         self.assertEqual([(group["parameter"], {part["parameter"]: part["coefficient"] for part in group["with"]})
                           for group in groups],
                          [("link1.Izz", {"link1.mcx": 2 * L, "link1.m": 0.16, "link2.m": 0.16}), ("link2.Izz", {"link2.m": -0.16}),

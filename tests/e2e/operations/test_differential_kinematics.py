@@ -49,7 +49,7 @@ class DifferentialKinematics(ServerCase):
             self.assertClose(got["task_errors"][0], list(errors), 1e-12)
 
     def test_least_norm(self):
-        """Without limits in the way the velocity is the one of least norm, as `velocity` of inverse-kinematics gives it."""
+        """Where no limit is active, the velocity must be the one of least norm, that of the field `velocity` of inverse-kinematics."""
         q = [0.2, -0.4, 0.7, 0.3, 0.5]
         got = self.velocities([{"frame": "e", "velocity": [0.05, -0.02, 0.03]}], q=q, kinds=["position", "velocity"])
         (A, b), = self.rows(q, [{"frame": "e", "velocity": [0.05, -0.02, 0.03]}])
@@ -72,7 +72,7 @@ class DifferentialKinematics(ServerCase):
             self.assertLess(((B @ qd - c) ** 2).sum(), found.fun + 1e-7, seed)
 
     def test_along_steps(self):
-        """Steps of time keep all limits, and a joint that is driven against its limit stops before it."""
+        """Over steps of time all limits hold, and a joint that is driven towards a limit of position stops before the limit."""
         q, qd, step = np.array([0.2, -0.4, 0.7, 0.3, 0.5]), np.zeros(5), 0.01
         top = 0
         for _ in range(400):
@@ -86,7 +86,7 @@ class DifferentialKinematics(ServerCase):
         self.assertGreater(top, 1.49)
 
     def test_bounds(self):
-        """One joint in closed form: the bound of the velocity is the least of three, and the way back in is left open."""
+        """One joint in closed form: its velocity is bounded by the least of three limits. A joint beyond a limit may move back."""
         one = {"links": [copy.deepcopy(ARM["links"][0])]}
         one["links"][0]["joint"]["mimic"] = None
         del one["links"][0]["joint"]["mimic"]
@@ -99,6 +99,19 @@ class DifferentialKinematics(ServerCase):
         self.assertClose(most(1.7, 1.0, kinds=["position"]), 10, 1e-12)
         self.assertClose(most(1.9, 0, kinds=["position", "velocity"]), -1.5, 1e-13)
         self.assertClose(most(1.9, 0), -0.06, 1e-13)
+
+    def test_bounds_that_later_levels_keep(self):
+        """`limited` marks velocities at their bounds, also where a later level has changed the last digit."""
+        marked = 0
+        for seed in range(60):
+            choose = np.random.default_rng(seed)
+            q = choose.uniform(-1, 1, 5)
+            tasks = [{"frame": "e", "velocity": choose.uniform(-3, 3, 3).tolist()}, {"frame": "c", "velocity": choose.uniform(-1, 1, 3).tolist(), "priority": 1},
+                     {"com_velocity": choose.uniform(-1, 1, 3).tolist(), "priority": 2}]
+            got = self.velocities(tasks, q=q.tolist(), kinds=["velocity"])
+            self.assertEqual(got["limited"], [int(np.sign(x)) if abs(x) >= 1.5 - 1e-12 else 0 for x in got["qd"]], seed)
+            marked += np.abs(got["limited"]).sum()
+        self.assertGreater(marked, 60)
 
     def test_batches(self):
         choose = np.random.default_rng(1)

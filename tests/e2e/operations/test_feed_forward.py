@@ -168,7 +168,7 @@ class FeedForward(Closed):
         self.assertEqual(both["feed-forward"], {"tau": answer["tau"]})
 
     def test_at_rest(self):
-        """At rest the springs carry gravity."""
+        """At rest the springs of elastic joints carry the weight of the links."""
         q = self.motion("limber", 5)["q"]
         given = self.ask("limber", "feed-forward", {"q": q})
         gravity = np.array(self.ask("limber", "bias", {"q": q, "outputs": ["gravity"]})["gravity"])[:6]

@@ -145,8 +145,7 @@ class Free(ServerCase):
         self.assertEqual(turned, {k: [v[names.index(n)] for n in order] for k, v in plain.items()})
 
     def test_beside_other_operations(self):
-        """In evaluate, tau and qdd of the request are shared by all operations; `free` is an option of inverse-dynamics
-        alone."""
+        """In evaluate, all operations share tau and qdd of the request, and `free` is an option of inverse-dynamics only."""
         given, _ = self.request("arm", 4, ["hip"])
         answer = self.ask("arm", "evaluate", {**given, "operations": {
             "inverse-dynamics": {"free": ["hip"]}, "torque-derivative": {}}})

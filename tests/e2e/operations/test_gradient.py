@@ -80,7 +80,7 @@ class Gradient(ServerCase):
                              self.ask(model, "forward-dynamics", forced)["qdd"])
 
     def test_sums_are_those_of_the_rows_in_their_order(self):
-        """The sum of a loop over the rows has the same bits; a row that fails is left out."""
+        """The sum over a batch must have the bits of the sum of single answers in the order of rows. A row that fails is left out."""
         s = self.state("panda", 5, 300)
         each = {n: s[n] for n in ("q", "qd", "qdd", "multipliers")}
         request = {**each, "outputs": ["gradient_parameters", "gradient_gravity", "sum_parameters", "sum_gravity"]}
@@ -101,7 +101,7 @@ class Gradient(ServerCase):
         self.assertEqual(lost["sum_gravity"], total.tolist())
 
     def test_free_coordinates(self):
-        """The base of the humanoid moves as the dynamics say: compared with the matrices of sensitivity with "free"."""
+        """The coordinates of the humanoid's base are free. Compares with the matrices of sensitivity for the same free coordinates."""
         s = self.state("humanoid", 11)
         base = lambda x, keep: [v if (i < 6) == keep else 0 for i, v in enumerate(x)]
         request = {"q": s["q"], "qd": s["qd"], "qdd": base(s["qdd"], False), "tau": base(s["tau"], True), "free": FREE}
@@ -118,7 +118,7 @@ class Gradient(ServerCase):
         self.assertEqual((got["qdd"], got["tau"]), (given["qdd"], given["tau"]))
 
     def test_friction(self):
-        """Differences of torques and accelerations of models whose figures of friction differ by 1e-6; hua has motors."""
+        """Compares derivatives by friction parameters with differences between models whose parameters differ by 1e-6; hua has motors."""
         motion = {"q": [0.4, -0.3], "qd": [0.25, -0.35], "qdd": [1.5, -2], "multipliers": [0.7, -0.6]}
         forced = {"q": [0.4, -0.3], "qd": [0.25, -0.35], "tau": [1.5, -2], "multipliers": [0.7, -0.6]}
         h = 1e-6
@@ -161,7 +161,7 @@ class Gradient(ServerCase):
             self.assertEqual(self.ok(reply), batch)
 
     def test_clients_that_cut_batches_refuse_sums(self):
-        """A sum of one part would be taken for that of all rows."""
+        """The Python client must refuse to divide a batch into requests here: the sum of one part would be taken for that of all rows."""
         panda = torqued.Client(f"http://127.0.0.1:{self.server.port}").model("panda")
         rows = np.ones((3, 7))
         with self.assertRaisesRegex(ValueError, "sum_gravity"):

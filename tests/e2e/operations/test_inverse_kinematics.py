@@ -120,8 +120,7 @@ class InverseKinematics(Closed):
         return distance_of(points, [*points[1:], [0, 0, 0]]).sum()
 
     def test_damped_rates(self):
-        """Damped rates minimise |J x - b|^2 + damping^2 |x|^2, with linear rows divided by the reach; compared with a
-        least-squares solver."""
+        """Damped rates minimise |J x - b|^2 + damping^2 |x|^2, with linear rows divided by the reach. Compares with a least-squares solver."""
         choose = np.random.default_rng(8)
         for model in ("ur5", "panda"):
             frame, (q, goal) = self.frame_of(model), self.reachable(model, 6, 9)

@@ -10,7 +10,7 @@ from samples import chain
 from server_threads import seconds
 
 UNREACHABLE = {"q": [0] * 7, "frame": "panda_link7", "position": [0.75, 0.35, 0.75], "orientation": [0.5, 0.5, 0.5, 0.5]}
-LOOP_LIMIT = 0.004  # s of the loop's thread: 1.2 ms of the run, and reading and answering
+LOOP_LIMIT = 0.004  # s of the loop's thread: 1.2 ms for the run, the rest for reading and answering
 LONG = 200  # joints of the long chain
 
 

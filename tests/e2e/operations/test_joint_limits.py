@@ -65,7 +65,7 @@ class JointLimits(Actuated):
         self.assertEqual(self.simulate("rail", kept, "least_margins"), {"least_margins": []})
 
     def test_between_samples_and_before_jumps(self):
-        """The smallest margin is found between samples, too: here where a rising torque jumps."""
+        """The smallest margin may lie between samples: here where a rising torque jumps."""
         self.rail(effort=1)
         tau = {"values": [[0], [4], [-3], [0]], "times": [0, 0.5, 0.5000001, 2]}
         held = {"values": [[0], [-4], [3]], "times": [0, 0.5, 1], "interpolation": "hold"}

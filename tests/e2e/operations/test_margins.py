@@ -92,9 +92,19 @@ class Margins(Closed):
         for name, gradient in zip(STATE, GRADIENTS):
             self.assertEqual([one["d" + name] for one in single["least_gradients"]], single[gradient][0])
 
+    def test_least_gradients_of_rows_with_their_own_scenes(self):
+        """The gradients of a least margin are those in the gravity, payload and parameters of its row."""
+        s, n = self.motion(13, rows=5), range(5)
+        for scene in ({"gravity": [[3 * i - 5, 2, 7 - 4 * i] for i in n]}, {"payload": {"link": "tool0", "mass": [5, 1, 4, 0.5, 3]}},
+                      {"parameters": {"forearm_link": [[i + 1, 0.2, 0, 0.1, 0.4, 0, 0.4, 0, 0, 0.4] for i in n]}}):
+            answer = self.ask("limited", "margins", {**s, **scene, "outputs": ["least", "least_gradients", *GRADIENTS]})
+            for k, (one, gradients) in enumerate(zip(answer["least"], answer["least_gradients"], strict=True)):
+                for name, gradient in zip(STATE, GRADIENTS):
+                    self.assertEqual(gradients["d" + name], answer[gradient][one["row"]][k], (scene, one))
+
     def test_gradients_on_both_sides(self):
-        """Limits on both sides of zero and on one side, and positions in the whole range and beyond: near a limit, and
-        near the middle, where the nearer limit changes."""
+        """Tries limits on both sides of zero and on one side, with positions in the whole range and beyond: near a limit, and near the
+        middle, where the nearer limit changes."""
         document = self.client.get("/v1/models/ur5/document").json()
         ranges = [(-1, 1.5), (0.5, 2), (-3, -1), (-0.2, 3), (-2, 0.1), (-1, 1)]
         moving = [link["joint"] for link in document["links"] if link["joint"]["type"] != "fixed"]

@@ -162,8 +162,8 @@ class Motors(ServerCase):
                 self.assertClose(found[r], expected.tolist(), 1e-9, what=name)
 
     def test_elastic_coordinates_free(self):
-        """For elastic joints, the links' accelerations are found and the motors' given (Khalil 2010, 6.3); also a joint
-        without a motor."""
+        """At elastic joints, the accelerations of the motors are given and those of the links follow (Khalil 2010, 6.3). Tests also an
+        elastic joint without a motor."""
         for name, free in (("hua", ["joint3"]), ("mixed", ["at_b", "at_c", "at_f"]), ("mixed", ["at_d", "at_f.motor"])):
             s = self.states(name)
             names = self.ok(self.client.get(f"/v1/models/{name}"))["velocity_names"]
@@ -342,7 +342,7 @@ class Motors(ServerCase):
         poses = self.ask("free_of_base", "kinematics", {"q": along["q"], "frames": ["a"]})["poses"]["a"]
         arm = np.array(seen["com"]) - poses["position"]
         p, about_com = np.split(np.array(seen["momentum"]), 2, axis=1)
-        momentum = np.hstack([p, about_com + np.cross(arm, p)])  # about the first joint, whose origin is at rest
+        momentum = np.hstack([p, about_com + np.cross(arm, p)])  # the momentum about the first joint, whose origin is at rest
         rate = (momentum[0] - 8 * momentum[1] + 8 * momentum[3] - momentum[4]) / (12 * h)
         weight = seen["mass"][2] * gravity
         expected = rate - np.concatenate([weight, np.cross(arm[2], weight)])

@@ -206,7 +206,7 @@ class Dynamics(OnTwoRobots):
             self.assertClose(e["potential"], 9.81 * e["mass"] * e["com"][2] + spring, 1e-13, abs(e["potential"]) + 10)
 
     def test_power_balance(self):
-        """tau qd + power of the springs' dampers = d/dt (kinetic + potential), by central differences."""
+        """The power tau qd plus the power of the springs' dampers must be the rate of kinetic + potential, by central differences."""
         h = 1e-5
         for model, s in self.cases():
             state = self.pick(s, "q", "qd", "qdd")

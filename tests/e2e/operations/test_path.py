@@ -102,7 +102,8 @@ class Path(Closed):
         self.check("rubbing")
 
     def test_wrenches_on_damped_robots(self):
-        """Damping is odd in the path's velocity, and what acts on the links is not part of it."""
+        """The coefficient d of damping is the part of the torques that is odd in the path's velocity. Gravity and wrenches on links must
+        not be in it."""
         self.put_model("elastic", elastic_arm())
         self.put_model("rubbing", elastic_arm(coulomb={"positive": 2, "negative": 3}))
         self.put_model("coupled", coupled_arm({}, {"coulomb": 0.1}))
@@ -162,7 +163,7 @@ class Path(Closed):
                     self.near(given[rate][0], (4 * near - wide) / 3, 1e-6, f"{model} {rate}", 1)
 
     def test_parts(self):
-        """The coefficients a, b and c against the mass matrix and the terms of the bias."""
+        """Compares the coefficients a, b and c with the mass matrix and the terms of the bias."""
         p = self.path("puma560", seed=3)
         answer = self.ask("puma560", "path", p)
         M = np.array(self.ask("puma560", "mass-matrix", {"q": p["q"]})["mass_matrix"])

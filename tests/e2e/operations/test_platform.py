@@ -135,7 +135,8 @@ class Planar(Closed):
                 self.near(self.ask("legs", "kinematics", {"q": found, "frames": ["plate"]})["poses"]["plate"]["position"], pose["position"], 1e-9)
 
     def test_tip(self):
-        """The motion of the tip instead of the motors': the same answers, preceded by the motors' motion."""
+        """A request may give the motion of the tip instead of that of the motors. The answers are the same, preceded by the motion of the
+        motors."""
         s = self.states("five_bar", 10, 8)
         tips, v, a = [], [], []
         for q, qd, qdd in zip(*(np.array(s[n]) for n in ("q", "qd", "qdd"))):
@@ -150,7 +151,8 @@ class Planar(Closed):
             self.near(answer[name], rows, 1e-9, name)
 
     def test_translating(self):
-        """A position alone, for the Delta, which cannot turn; the motors' angles by the triangle of each arm."""
+        """A position alone determines the pose of the Delta, which cannot turn. The angles of the motors follow from the triangle of each
+        arm."""
         s = self.states("delta", 30, 9)
         places = [list(self.delta.platform(np.array(q))) for q in s["q"]]
         answer = self.ask("delta", "inverse-dynamics", {"platform": {"frame": "tool", "position": places}})
@@ -176,7 +178,7 @@ class Planar(Closed):
         self.refused(ask(orientation=[0, 0, 1, 1]), "bad-quaternion", "/platform/orientation/0")
         self.refused(ask(speed=[0, 0, 0]), "unknown-field", "/platform/speed")
         self.refused(ask(position=[0.1, 5, 0]), "loop-crossing")
-        self.refused(ask(position=[0.1, 0.35, 0.2]), "loop-open")  # outside its plane
+        self.refused(ask(position=[0.1, 0.35, 0.2]), "loop-open")  # a position outside the plane of the five-bar
         self.refused(ask(position=[0.1, 0.35, 1e-6]), "loop-open")
         self.ok(ask(position=[0.1, 0.35, 1e-12]))
         self.refused(ask("two_link"), "bad-value", "/platform")

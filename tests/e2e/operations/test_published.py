@@ -93,7 +93,7 @@ class ThreeLink(ServerCase):
             self.assertPrinted(answer["qdd"], "-.973929067086, 25.5846678403, -32.9149921248", 12, model)
 
     def test_screws_use_their_axes_as_given(self):
-        """The first screw axis has the length sqrt(2): q = 2 pi / sqrt 2 is one whole turn."""
+        """Because the first screw axis has the length sqrt(2), q = 2 pi / sqrt(2) is one whole turn."""
         turn = 2 * math.pi / math.sqrt(2)
         home, turned = (self.ask("screws", "kinematics", {"q": [q, 0, 0]})["poses"] for q in (0, turn))
         self.assertIn("tip", home)
@@ -149,7 +149,7 @@ class Bundled(ServerCase):
             self.assertGreater(len(document["source"]), 10, name)
 
     def test_each_balances_power(self):
-        """tau qd = d/dt (kinetic + potential) + friction losses, with the rate by central differences."""
+        """The power tau qd must be the rate of kinetic + potential plus the losses by friction, with the rate by central differences."""
         h = 1e-5
         for name, nv in self.NAMES.items():
             q, qd, qdd = ([f(i) for i in range(nv)] for f in (lambda i: 0.3 + 0.2 * i, lambda i: 0.5 - 0.1 * i,

@@ -15,7 +15,7 @@ def start(about, choose, rows=None):
 
 class RolloutGradient(ServerCase):
     def test_gradients_are_products_of_the_matrices_of_rollout(self):
-        """Multipliers at every node of q, and at the end of qd; wrenches and parameters go the same way back."""
+        """Multipliers of q at every node, and of qd at the end. Gradients by wrenches and parameters are compared in the same way."""
         choose, steps = np.random.default_rng(1), 4
         for model in ("panda", "solo12"):
             about = self.ok(self.client.get(f"/v1/models/{model}"))

@@ -152,7 +152,7 @@ class Steps(ServerCase):
         self.assertEqual(without["wrench_matrix"], [])
 
     def test_forward_sensitivity_with_held_frames(self):
-        """qdd is that of forward-dynamics; its derivatives are those in the matrices of an explicit Euler step."""
+        """The output qdd must be that of forward-dynamics, and its derivatives those in the matrices of a step of explicit Euler."""
         names = ["qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dqdd_dwrench"]
         for model, cases in self.HELD.items():
             s = {name: value.tolist() for name, value in self.state(model, 17, rows=5).items()}
@@ -233,8 +233,8 @@ class Steps(ServerCase):
             self.assertLess(max(speeds[1:]), 0.02 * speeds[0])
 
     def test_what_lands(self):
-        """An impact is where a direction begins to be held: another axis, frame or reference; not where fewer are, or the same ones in
-        another order."""
+        """A phase begins with an impact if it holds a direction that the phase before did not hold: of another axis, frame or reference.
+        Fewer directions, or the same in another order, cause none."""
         s = {name: value[0].tolist() for name, value in self.state("panda", 15).items()}
         hand = lambda axes, reference="world", frame="panda_flange": [{"frame": frame, "axes": axes, "reference": reference}]
         for first, then, lands in ((hand(["x", "z"]), hand(["z", "x"]), False), (hand(["x", "z"]), hand(["z"]), False),
@@ -351,7 +351,7 @@ class Steps(ServerCase):
                         q, qd = values["q_after"][row][n], values["qd_after"][row][n]
 
     def test_rollouts_share(self):
-        """Torques for all rows or for one, and a request without qd."""
+        """Tests torques that all rows share, torques for each row, and a request without qd."""
         torques = [[1, 0.1], [0.5, 0], [0, 0.2]]
         several = self.ask("two_link", "rollout", {"q": [[0.3, 0.5], [1, 0.5]], "torques": torques, "step": H})
         one = self.ask("two_link", "rollout", {"q": [1, 0.5], "qd": [0, 0], "torques": torques, "step": H})

@@ -3,13 +3,14 @@ found again, weights and priorities against SciPy, sequences, seeds, limits and 
 import copy
 import json
 
+import cbor2
 import numpy as np
 import tap
 from harness import ServerCase
 from samples import body
 from scipy.optimize import least_squares, minimize
 
-# (model, frames with what is asked of them, centre of mass)
+# (model, frames with the kind of their goal, true if the centre of mass is a goal, rows)
 ROBOTS = [("panda", [("panda_link4", "position"), ("panda_flange", "pose")], False, 400),
           ("ur5", [("forearm_link", "direction"), ("tool0", "position")], False, 200),
           ("humanoid", [("right_hand", "position"), ("left_hand", "position"), ("right_foot", "pose")], True, 200),
@@ -117,6 +118,43 @@ class TaskKinematics(ServerCase):
             self.assertLess(found.fun, (self.residual(q, second) ** 2).sum() + 1e-9)
             self.assertGreater(found.fun, (self.residual(q, second) ** 2).sum() - 1e-7, seed)
 
+    def test_rounding_errors_are_no_directions(self):
+        """A point on the axis of the first joint, and a planar robot in an oblique plane, have Jacobians with rows of rounding
+        errors: the first task, which is met, leaves all freedom to the second one."""
+        turn = {"xyz": [0.1, 0.2, 0.3], "rpy": [0.4, 0.7, -0.3]}
+        for axes in ([0.3, 0.5, 0.8], [0, 1, 0]), ([0, 1, 0], [0, 1, 0]):
+            links = [{"name": name, "parent": parent, "inertial": body(1, (0.1, 0, 0)),
+                      "joint": {"name": "j" + name, "type": "revolute", "axis": axis, "origin": {"xyz": [0.3, 0, 0]} if parent != "base" else turn}}
+                     for name, parent, axis in zip("abc", ("base", "a", "b"), (axes[0], axes[1], [0, 1, 0]))]
+            self.put_model("oblique", {"links": links, "frames": [{"name": "end", "link": "c", "xyz": [0.3, 0, 0]}]})
+            q0, q = [0.3, 0.4, 0.5], [0.5, 0.2, 0.9]
+            for held in ("a", "b"):
+                poses = [self.ask("oblique", "kinematics", {"q": x, "outputs": ["poses"]})["poses"] for x in (q0, q)]
+                first = {"frame": held, "position": poses[0 if held == "a" else 1][held]["position"]}
+                got = self.solve("oblique", [first, {"frame": "end", "position": poses[1]["end"]["position"], "priority": 1}], q=q0, outputs=["q", "task_errors"])
+                self.assertLess(got["task_errors"][0][0], 1e-9, (axes, held))
+                self.assertLess(got["task_errors"][1][0], 1e-7, (axes, held))
+
+    def test_a_minimum_near_a_singular_first_task(self):
+        """Where the first task is dear to meet, since its Jacobian is nearly singular, the later one is still at a minimum: a search
+        from the result finds no better one."""
+        place = {"xyz": [0.1, -0.2, 0.15], "rpy": [0.5, -0.7, 0.3]}
+        for seed in range(30):
+            choose = np.random.default_rng(seed)
+            links = [{"name": name, "parent": parent, "inertial": body(choose.uniform(0.3, 3), choose.uniform(-0.15, 0.15, 3).tolist()),
+                      "joint": {"name": "j" + name, "type": "revolute", "axis": choose.normal(size=3).tolist(), "origin": place}}
+                     for name, parent in zip("abcd", ("base", "a", "b", "c"))]
+            self.put_model("bent", {"links": links})
+            q, start = choose.uniform(-1, 1, (2, 4))
+            com = self.ask("bent", "energy", {"q": q.tolist(), "outputs": ["com"]})["com"]
+            tasks = [{"com": com}, {"frame": "d", "position": choose.uniform(-0.6, 0.6, 3).tolist(), "priority": 2}]
+            answer = self.client.post("/v1/models/bent/inverse-kinematics", {"tasks": tasks, "q": start.tolist(), "outputs": ["q", "task_errors"]})
+            if answer.status != 200:
+                continue
+            got = answer.json()
+            again = self.solve("bent", tasks, q=got["q"], outputs=["task_errors"])
+            self.assertGreater(again["task_errors"][1][0], got["task_errors"][1][0] - 1e-7, seed)
+
     def test_aim(self):
         """A camera looks at a point while the wrist stays: the direction is met with the rotation about it free."""
         q = [0.3, -0.5, 0.7, 0.2, 0.4]
@@ -145,6 +183,20 @@ class TaskKinematics(ServerCase):
         self.assertEqual([i for i, one in enumerate(broken["q"]) if one is None], [5])
         self.assertEqual(broken["errors"][0]["pointer"], "/tasks/0/position/5")
         self.assertLess(np.abs(np.array(broken["q"][6]) - broken["q"][4]).max(), 0.1)
+
+    def test_sequence_with_limits_on_used_memory(self):
+        """The rows of a sequence are found last: what is in memory before counts for nothing, as NaN of a request before."""
+        q0 = [0.1, 0.4, 0.6, 0.2, 0.5]
+        start = self.ask("arm", "kinematics", {"q": q0, "outputs": ["poses"]})["poses"]["tip"]["position"]
+        path = (np.array(start) + np.outer(np.linspace(0, 1, 4), [0.01, 0.02, 0])).tolist()
+        request = {"tasks": [{"frame": "tip", "position": path}], "q": q0, "sequence": True, "on_error": "row", "outputs": ["q", "at_limits"]}
+        first = self.ask("arm", "inverse-kinematics", request)
+        self.assertEqual(first["errors"], [])
+        for rows in range(1, 60):
+            nan = cbor2.CBORTag(40, [[rows, 5], cbor2.CBORTag(86, np.full(5 * rows, np.nan).tobytes())])
+            given = {"q": nan, "on_error": "row", "tasks": [{"frame": "tip", "position": start}]}
+            self.client.post("/v1/models/arm/inverse-kinematics", cbor2.dumps(given), Content_Type="application/cbor")
+            self.assertEqual(self.ask("arm", "inverse-kinematics", request), first, rows)
 
     def test_same_as_one_frame(self):
         """One task of a pose is the goal of one frame: the same pose, at a solution near the start."""

@@ -69,7 +69,7 @@ class Torch(ServerCase):
         self.assertLess(float((self.torch.stack(columns) - mass.T @ mass).abs().max()), 1e-12)
 
     def test_forward_after_inverse_is_the_identity(self):
-        """The gradient of qdd(tau(qdd)) by qdd is that of qdd itself, and those by q and qd vanish."""
+        """Forward dynamics of inverse dynamics is the identity: its gradient by qdd is that of qdd itself, and those by q and qd are zero."""
         q, qd, qdd = self.state(3)
         again = self.forward(self.panda, q, qd, self.inverse(self.panda, q, qd, qdd))
         weights = self.torch.rand_like(again)

@@ -172,13 +172,14 @@ class OpenMetrics(ServerCase):
                          ("bias", "puma560", 60000, 200, TRACE, usual["from"]))
         phases = ("read", "queue", "decode", "evaluate", "encode", "send")
         self.assertLessEqual(set(phases), set(line))
-        # the rest is the way from the loop to the worker and back
+        # the difference is the time of passing the request from the loop to the worker and back
         self.assertAlmostEqual(sum(line[phase] for phase in phases), line["ms"], delta=0.1 * line["ms"] + 5)
         self.assertGreater(line["estimate"], 0)
         self.assertGreater(line["processor"], 0)
 
     def test_an_estimate_after_decoding_is_corrected_once(self):
-        """The fields of the body raise the estimate of a request that then waits for a worker, which looks at it again."""
+        """The loop raises the estimate of a request when it reads the fields of the body, and the worker reads them again. The correction
+        must apply once."""
         points = [[0.1 * k * (j + 1) for j in range(6)] for k in range(4)]
         for k in range(4):
             self.client.post("/v1/models/ur5/path-timing", {
@@ -213,7 +214,8 @@ class Clients(unittest.TestCase):
             client = server.client()
             planner, address = ("client", "planner"), ("from", "127.0.0.1")
             scraper = {"authorization": f"Bearer {self.token('scraper')}"}
-            loading = self.series(client, **scraper).get(("refused_requests", address), 0)  # /readyz while it loads
+            # requests for /readyz that were refused while the server loaded
+            loading = self.series(client, **scraper).get(("refused_requests", address), 0)
             for _ in range(3):
                 client.post("/v1/models/puma560/bias", {"q": [[0.1] * 6] * 5000}, authorization=f"Bearer {self.token('planner')}")
             for _ in range(4):

@@ -142,7 +142,7 @@ class Operator(unittest.TestCase):
         self.assertAlmostEqual(self.metric(server, "torqued_certificate_expiry_seconds") - time.time(), 5 * 86400, delta=3600)
 
     def test_a_log_whose_reader_has_stopped(self):
-        """The server answers on, and counts the lines that it had to drop."""
+        """The server continues to answer, and counts the log lines that it had to drop."""
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
         with tempfile.TemporaryDirectory() as folder:

@@ -319,7 +319,7 @@ class Probes(unittest.TestCase):
 
     def test_metrics_named_are_metrics_given(self):
         given = set(self.probe("torqued_ready")) | set(self.probe("torqued_computes"))
-        # metrics of Prometheus itself, and one that exists only with TLS
+        # add a metric of Prometheus itself, and one that exists only with TLS
         given |= {"up", "probe_ssl_earliest_cert_expiry"}
         for expression in sum(expressions(), []):
             for name in re.findall(r"\b(up|probe_\w+)\b", expression):

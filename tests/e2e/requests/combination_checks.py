@@ -324,7 +324,8 @@ def differential_inverse_kinematics(t, case, answer):
 
 @check("configuration")
 def configuration(t, case, answer):
-    """Checks joints of one coordinate by sums, and quaternions by their rotation of one unit of time."""
+    """Checks the result of `configuration`: sums for joints of one coordinate, and for quaternions the rotation at a constant velocity over
+    one unit of time."""
     first, base = (7, 6) if case.floating else (0, 0)
     after, unit = case.taken(answer, "integrated", "q"), case.taken(answer, "normalised", "q")
     t.near("joints", after[:, first:], case.q[:, first:] + case.qd[:, base:], 1e-14)

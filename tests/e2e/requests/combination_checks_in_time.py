@@ -88,7 +88,7 @@ def rollout_gradient(t, case, answer):
 
 @check("identify")
 def identify(t, case, answer):
-    """Checks that torques computed by the reference are fitted to rounding."""
+    """Checks that identify fits torques of the reference up to rounding errors."""
     t.less("residual", answer["residual"], 1e-6)
 
 

@@ -78,7 +78,7 @@ class FailingRowsCase(ServerCase):
         apart.pop("name", None)
         for link in apart["links"]:
             if link["name"] == "right_crank":
-                link["joint"]["origin"]["xyz"] = [0.35, 0, 0]  # m; at this distance the rods do not reach all positions
+                link["joint"]["origin"]["xyz"] = [0.35, 0, 0]  # m; with the bases this far apart the rods do not reach all positions
         cls.put_model(cls(), "apart", apart)
 
     def post(self, model, operation, request, **headers):
@@ -86,7 +86,7 @@ class FailingRowsCase(ServerCase):
 
     def ok(self, answer, status=200):
         super().ok(answer, status)
-        return json.loads(answer.body, parse_int=float)  # keeps -0
+        return json.loads(answer.body, parse_int=float)  # json.loads would make the integer 0 of "-0"
 
     def choose(self, rows, bad, seed=5):
         return sorted(random.Random(seed).sample(range(rows), bad))

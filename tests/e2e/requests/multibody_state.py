@@ -110,8 +110,7 @@ class State:
             yield k, mass, p + R @ com, R @ inertia @ np.swapaxes(R, 1, 2)
 
     def forces(self, accelerations, gravity):
-        """Returns the efforts at the tree's velocities that accelerate all bodies, less those of the request's
-        wrenches."""
+        """Returns the efforts, along the tree's velocities, that accelerate all bodies, minus the efforts of the request's wrenches."""
         tree = self.robot.tree
         efforts = np.zeros((len(self.q), tree.nv))
         for k, mass, c, inertia in self.bodies():

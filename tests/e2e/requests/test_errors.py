@@ -204,7 +204,7 @@ class Requests(ErrorCase):
                          200)
 
     def test_singular_jacobian(self):
-        """A single joint has a singular Jacobian for six directions."""
+        """The task-space inertia of six directions is singular for a single joint."""
         self.bad({"q": [0.3], "frame": "bob"}, operation="task-space", model="pendulum")
         self.bad({"q": [[0.3], [0.4]], "frame": "bob"}, operation="task-space", model="pendulum", row=0)
 
@@ -242,11 +242,11 @@ class Requests(ErrorCase):
                  row=1)
 
     def test_out_of_reach(self):
-        """The goal lies farther away than the arm is long."""
+        """inverse-kinematics refuses a goal that lies farther away than the arm is long."""
         self.bad({"frame": "tool0", "position": [5, 0, 0]}, operation="inverse-kinematics", model="ur5", says=("m and", "starts"))
 
     def test_rank_deficient(self):
-        """A motion at rest determines almost no parameter."""
+        """Rows at rest determine almost no parameter, so identify refuses them."""
         rows = {name: [[0.3]] * 20 for name in ("q", "qd", "qdd", "tau")}
         self.bad(rows, operation="identify", model="pendulum", says=("bob.", "move"))
         self.bad({name: [0.3] for name in rows}, operation="identify", model="pendulum", says="states")

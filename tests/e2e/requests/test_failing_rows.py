@@ -214,7 +214,7 @@ class FailingRows(FailingRowsCase):
         rows["q"] = [[1e9] * 4] * 100
         answer = self.ask("arm", "identify", {**rows, "on_error": "row"})
         self.assertEqual(len(answer.pop("errors")), 100)
-        self.assertIsInstance(answer.pop("unobservable"), list)  # a property of the model, not of the rows
+        self.assertIsInstance(answer.pop("unobservable"), list)  # `unobservable` is a property of the model, not of the rows
         self.assertEqual(set(answer.values()), {None})
         rows["q"][:5] = [[0] * 4] * 5
         problem = self.assertProblem(self.post("arm", "identify", {**rows, "on_error": "row"}), 422)

@@ -131,7 +131,7 @@ class Resources(ServerCase):
             self.assertProblem(self.client.get(f"/v1/models/{name}"), 404)
 
     def test_names_of_any_length_get_the_same_refusal(self):
-        """However long, a name in the path is a name: PUT says bad-name, the other methods that there is no such model."""
+        """A name in the path may have any length: PUT refuses a long one with bad-name, the other methods say that there is no such model."""
         for length in (65, 126, 127, 128, 129, 255, 256, 1000, 4000):
             for name in ("n" * length, "%6E" * min(length, 1000)):
                 problem = self.assertProblem(self.client.put(f"/v1/models/{name}", pendulum()), 422)

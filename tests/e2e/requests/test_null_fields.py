@@ -45,7 +45,8 @@ class NullFields(ServerCase):
                     self.assertEqual(self.send(operation, with_nulls(request), encode, media).body, plain.body)
 
     def test_every_optional_field(self):
-        """Go's structs send every field, here those of the operation and those that it has not."""
+        """Structs of Go send every field, null if unset. Here they send the fields of the operation and fields that the operation does not
+        have."""
         schemas = self.client.get("/openapi.json").json()["components"]["schemas"]
         for operation, request in (("bias", {"q": Q}), ("mass-matrix", {"q": Q}), ("kinematics", {"q": Q})):
             names = schemas["".join(w.capitalize() for w in operation.split("-")) + "Request"]["properties"]
@@ -54,7 +55,7 @@ class NullFields(ServerCase):
             self.assertEqual(self.send(operation, nulls).body, self.send(operation, request).body)
 
     def test_many_fields(self):
-        """Objects of more than 16 members have an index, which is made again."""
+        """An object of more than 16 members has an index, which must be made again when null members are removed."""
         names = [f"n{i}" for i in range(40)]
         for order in (names, names[::-1]):
             request = {**dict.fromkeys(order[:20]), "q": Q, **dict.fromkeys(order[20:])}

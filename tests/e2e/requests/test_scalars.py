@@ -1,5 +1,5 @@
-"""Tests that a model with one coordinate accepts a number instead of an array of one number, as MATLAB's jsonencode
-sends it, with the same text as answer. Batches stay batches."""
+"""Tests that a model with one coordinate accepts a number instead of an array of one number, since MATLAB's jsonencode sends it, and gives
+the same answer. Batches stay batches."""
 import cbor2
 import tap
 from harness import ServerCase

@@ -9,7 +9,7 @@ import time
 from peers import Client
 
 CALM = 0.03      # s without work after which a server counts as idle
-ENOUGH = 300     # s, after which a test gives up
+ENOUGH = 300     # s after which a test gives up
 
 
 class Outcome:
@@ -25,7 +25,7 @@ class Outcome:
 
 
 def health_port(server):
-    """Returns the port of --health-listen, where a question about the metrics takes no time of the loops that are measured."""
+    """Returns the port of --health-listen, where a request for the metrics takes no time of the loops that are measured."""
     server.await_log('"for":"health"')
     said = next(event for event in server.events() if event["event"] == "listening" and event.get("for") == "health")
     return int(said["address"].rpartition(":")[2])

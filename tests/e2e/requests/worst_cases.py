@@ -12,7 +12,7 @@ from harness import ROOT
 from samples import body, chain
 
 MOST = 512        # velocity coordinates of the largest model
-TENSOR = 180      # coordinates of which one state's nv^3 numbers still fit an answer
+TENSOR = 180      # most coordinates nv for which the nv^3 numbers of one state fit into an answer
 IDENTIFIED = 100  # bodies of the largest model that identify takes
 BARS = 128        # five-bars in one model
 NESTED = 25       # nested bodies of an MJCF file
@@ -193,7 +193,8 @@ def put(model, note="", body=None, content_type="application/json"):
 
 
 def read(note, content_type, head, item, count, end=b""):
-    """A body of small items, which takes longer to read than its answer, a refusal. In `head` # stands for the count, of 32 bits."""
+    """A body of many small items, which is refused: reading it takes longer than writing the answer. In `head`, # stands for the number
+    of items in 32 bits."""
     return Row("POST", "/v1/models/{model}/bias", "puma560", f"reading {note}",
                lambda: head.replace(b"#", count.to_bytes(4, "big")) + item * count + end, content_type, (413, 422))
 

@@ -84,7 +84,8 @@ class Configurations(ServerCase):
         self.assertIn("qpos of <key> has 8 numbers, the joints have 12 coordinates", answer["detail"])
 
     def test_keys_without_positions(self):
-        """Such a key is the position in which MuJoCo begins, whatever else it states. Keys without a name keep clear of the names of others."""
+        """A key without qpos is the position in which MuJoCo begins, whatever else the key states. A key without a name gets one that no
+        other key has."""
         half = math.radians(35)
         world = ('<worldbody><body name="b" pos="1 2 3" euler="0 0 70"><freejoint name="root"/><geom size=".1"/><body name="l"><joint name="slide" type="slide" ref=".3"/>'
                  '<geom size=".1" pos=".2 0 0"/></body></body></worldbody><actuator><motor joint="slide"/></actuator>')

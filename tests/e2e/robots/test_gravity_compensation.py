@@ -25,7 +25,7 @@ def pendulum(plate=PLATE[2], **more):
 
 
 def weights(q, plate=PLATE[2], lower=LOWER[2], added=0.0):
-    """Returns g(q), and the energy, from the weights that are left; `added` is a mass at the end of the plate's frame."""
+    """Returns g(q) and the potential energy of the weights that are not compensated. `added` is a mass at the origin of the plate's frame."""
     parts = [(UPPER[0] * (1 - UPPER[2]), UPPER[1], None), (LOWER[0] * (1 - lower), L, LOWER[1]),
              (PLATE[0] * (1 - plate), L, 0.2 + PLATE[1]), (added * (1 - plate), L, 0.2)]
     first = sum(m * (a * math.cos(q[0]) + (0 if b is None else b * math.cos(q[0] + q[1]))) for m, a, b in parts)
@@ -61,7 +61,7 @@ class Compensation(ServerCase):
         self.assertEqual(self.ask("pendulum", "mass-matrix", {"q": Q}), self.ask("plain", "mass-matrix", {"q": Q}))
 
     def test_the_force_passes_through_fixed_joints(self):
-        """A plate without acceleration needs of the lower link the force that holds its remaining weight."""
+        """Through its fixed joint, a plate at rest gets the force that holds the part of its weight that is not compensated."""
         self.put_model("pendulum", pendulum())
         answer = self.ask("pendulum", "sensors", {"q": Q, "force_torque": [{"joint": "plate.joint"}], "payload": {"link": "plate", "mass": 0.5}})
         force, left = np.array(answer["wrenches"])[0], 1 - PLATE[2]

@@ -99,7 +99,7 @@ class HugeFigures(ServerCase):
         self.assertIn("non-finite", codes)
 
     def test_a_product_that_overflows(self):
-        """springref in degrees times a stiffness of the file, and the mass of a body that is far too large."""
+        """A product overflows: springref, converted from degrees, times a stiffness, or the volume of a huge body times its density."""
         for old, new in (('springref="30"', 'springref="1e308"'), ('size="0.1"', 'size="1e150"'), ('ref="10"', 'ref="1e308"')):
             code = self.put(SPRING.replace(old, new, 1), "application/xml", new)
             self.assertIn(code, ("non-finite", "angle-too-large"), new)

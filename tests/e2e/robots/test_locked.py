@@ -180,8 +180,8 @@ class Locked(ServerCase):
             self.assertLessEqual(np.abs(x - y).max(initial=0), tolerance * size, f"{what} {name}")
 
     def test_every_operation_answers_as_for_the_reduced_robot(self):
-        # The robot of a case with one joint more, at its root, whose link is where the case has none at the position
-        # at which the joint is locked.
+        # "full" is the robot of a case with one more joint, the turret, before its first link. Locked at TURRET, the turret leaves this
+        # link at its place in "reduced", the robot without the turret.
         answered = 0
         for features in CASES:
             robot = document(features)

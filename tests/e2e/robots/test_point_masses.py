@@ -24,7 +24,7 @@ class PointMasses(ServerCase):
         return [(e["where"], e["text"]) for e in answer.json()["report"] if "point mass" in e["text"]]
 
     def test_an_encoder_that_rounds(self):
-        """The link of the issue: 0.0123 kg and 3.2e-5 kg m^2. With all digits nothing is reported."""
+        """A link of 0.0123 kg and 3.2e-5 kg m^2: with all digits nothing is reported, with four decimals the missing inertia is."""
         document = {"links": [link("tip", "base", [SMALL] * 3)]}
         self.assertEqual(self.points(document), [])
         right = self.ask("robot", "mass-matrix", {"q": [0]})["mass_matrix"][0][0]
@@ -34,13 +34,14 @@ class PointMasses(ServerCase):
         self.assertGreater(right / self.ask("robot", "mass-matrix", {"q": [0]})["mass_matrix"][0][0], 20)
 
     def test_only_axes_that_turn_count(self):
-        """A thin rod has no inertia about its length, which counts where the rod turns about it."""
+        """A thin rod has no inertia about its length. That is reported only if the rod turns about its length."""
         for inertia, axis, found in (([0, 1e-4, 1e-4], (1, 0, 0), 1), ([0, 1e-4, 1e-4], (0, 1, 0), 0),
                                      ([0, 1e-4, 1e-4], (1, 1, 0), 0), ([1e-4, 0, 1e-4], (0, -1, 0), 1)):
             self.assertEqual(len(self.points({"links": [link("rod", "base", inertia, axis)]})), found, (inertia, axis))
 
     def test_slides_turn_with_their_parents(self):
-        """A mass on a slide has no need of inertia, unless a joint above turns it, about an axis that keeps its direction."""
+        """A mass on a slide needs no inertia, unless a joint nearer to the base turns it. Then it needs one about the axis of that joint,
+        which has a fixed direction in the slide."""
         slide = link("slide", "base", [0, 0, 0], kind="prismatic")
         self.assertEqual(self.points({"links": [slide]}), [])
         turned = {"rpy": [0, 0, 1.5707963267948966]}  # the y axis of the arm is the -x axis of the slide

@@ -65,7 +65,7 @@ class RowScenes(ServerCase):
                         ("payload", {"payload": PAYLOAD}, lambda row: {"payload": [of_row(one, row) for one in PAYLOAD]}),
                         ("both", {"gravity": GRAVITY, "payload": PAYLOAD[0]}, lambda row: {"gravity": GRAVITY[row], "payload": of_row(PAYLOAD[0], row)})):
                     if self.client.post(f"/v1/models/robot/{operation}", {**request, **rows(0)}).status == 422:
-                        continue  # the combination of operation and feature, or the field, is refused without rows
+                        continue  # a single row is refused as well: the operation does not take the feature or the field
                     with self.subTest(operation=operation, features=features, rows=name):
                         problem = self.compare(case, operation, request, rows, fields)
                         if problem:
@@ -121,7 +121,7 @@ class RowScenes(ServerCase):
             self.assertEqual(frictionless["tau_c"][row], self.ask("puma560", "path", single)["tau_c"])
 
     def test_parameters_replace_those_of_bodies(self):
-        # The rows are those of documents with these inertias; in every operation they are those of single requests.
+        # A row with `parameters` must equal the answer of a document with these inertias, and in every operation that of a single request.
         robot = document(["floating", "mimic"])
         self.put_model("robot", robot)
         case = Case("robot", ("batch", "floating", "mimic"), self.ok(self.client.get("/v1/models/robot"))["velocity_names"])
@@ -147,7 +147,8 @@ class RowScenes(ServerCase):
             self.assertEqual(problem["code"], code)
 
     def test_one_state_in_several_gravities(self):
-        # The robot lies on its mount in three ways; what presses on it is minus the gravity that it feels.
+        # A robot that is mounted in three ways feels gravity in three directions. The bias must be that of single requests, and linear in
+        # gravity.
         state = {"q": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}
         rows = self.ask("puma560", "bias", {**state, "gravity": GRAVITY})["bias"]
         self.assertEqual(rows, [self.ask("puma560", "bias", {**state, "gravity": g})["bias"] for g in GRAVITY])

@@ -128,7 +128,8 @@ class Files(unittest.TestCase):
         self.assertEqual(sum(len(entries) for entries in found.values()), 10000)
 
     def test_mjcf(self):
-        """Geoms of the groups that MuJoCo draws, with sizes halved and classes resolved; X of a mesh as the file has it."""
+        """Reads the geoms of the groups that MuJoCo draws. MJCF has half sizes, and classes give attributes; the pose of a mesh is that in
+        the file."""
         text = ('<mujoco><default><default class="v"><geom group="2" rgba="0 1 0 1"/></default></default><asset><material name="k" rgba=".1 .2 .3 1"/>'
                 '<mesh name="p" file="p.obj" scale="2 2 2"/></asset><worldbody><geom type="plane" size="1 1 1"/><body name="b"><joint axis="0 1 0"/>'
                 '<geom type="capsule" fromto="0 0 0 0 0 -.5" size=".05" material="k"/><geom class="v" type="box" size=".1 .2 .3" pos="1 0 0"/>'
@@ -140,7 +141,7 @@ class Files(unittest.TestCase):
                           {"mesh": "p.obj", "scale": [2, 2, 2], "xyz": [0, 1, 0]}])
 
     def test_geoms_that_are_not_drawn_are_counted(self):
-        """A plane, a mesh of vertices and one that is moved; a hidden geom does not count."""
+        """The report counts a plane, a mesh of inline vertices and a mesh that is moved by refpos, but no hidden geom."""
         text = ('<mujoco><asset><mesh name="v" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/><mesh name="r" file="r.obj" refpos="1 0 0"/></asset><worldbody>'
                 '<body name="b"><joint axis="0 1 0"/><inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/><geom type="plane" size="1 1 1" mass="0"/>'
                 '<geom type="mesh" mesh="v" mass="0"/><geom type="mesh" mesh="r" mass="0"/><geom size="1" group="3"/></body></worldbody></mujoco>')
@@ -156,7 +157,7 @@ class Files(unittest.TestCase):
         self.assertEqual(self.read(text, "sdf"), {"b": [{"solid": "ellipsoid", "size": [1, 2, 3], "xyz": [0, 0, 0.5], "rgba": [1, 0, 0, 0.5]}]})
 
     def test_bundled_robots_keep_theirs_in_every_format(self):
-        """Written and read again, each shape of each robot is there, but what a format lacks."""
+        """After writing and reading, each robot has all its shapes except those that the format lacks."""
         for path in sorted(glob.glob(os.path.join(ROOT, "models", "*.json"))):
             with open(path, encoding="utf-8") as file:
                 document = json.load(file)

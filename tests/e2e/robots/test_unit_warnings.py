@@ -91,7 +91,8 @@ class Warnings(ServerCase):
                              [f"/prescribed/motion{where}"] if where else [])
 
     def test_angles_of_files(self):
-        """Angles that the document does not hold as they are: of an inertia that is turned into link axes, and of SDF poses."""
+        """Angles of a file that its document holds only in another form: those of an inertia that is rotated into link axes, and those of
+        SDF poses."""
         urdf = ('<robot name="r"><link name="a"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>'
                 '<limit effort="1" velocity="1"/></joint><link name="b"><inertial><origin xyz="0 0 0.5" rpy="0 {} 0"/><mass value="1"/>'
                 '<inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>')

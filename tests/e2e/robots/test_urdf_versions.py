@@ -141,7 +141,7 @@ class Versions(UrdfCase):
         self.assertEqual([e["code"] for e in words(taken, "warning", "<dynamics>")], ["not-held"])
 
     def test_damping_of_spherical_and_floating_joints(self):
-        """Damping belongs to each velocity, as MuJoCo has it."""
+        """The damping of a spherical or floating joint acts on each of its velocities, as in MuJoCo."""
         inside = '<inertial><mass value="2"/><inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>'
         for kind, q, n in (("spherical", [0, 0, 0, 1], 3), ("floating", [0] * 6 + [1], 6)):
             taken = self.take("damped", robot(link("w"), link("a", inside), joint("j", "w", "a", '<dynamics damping="2.5"/>', kind=kind)))

@@ -375,7 +375,7 @@ class Peer(SdfCase):
         for part, theirs in zip(halves, self.read(halves)):
             total += len(part)
             if theirs is None:
-                continue  # one requires other elements beside it
+                continue  # one element of the group requires others beside it
             accepted += len(part)
             self.assertEqual(theirs, plain["world" if part[0][0][1] == "world" else "sdf"], part)
         print(f"# libsdformat reads {accepted} of {total} irrelevant elements of version 1.9, without an effect")

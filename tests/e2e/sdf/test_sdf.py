@@ -59,7 +59,7 @@ class Dynamics(SdfCase):
         self.assertClose(poses["rocker"]["orientation"], poses["crank"]["orientation"], EXACT, scale=1)
 
     def test_what_a_joint_that_closes_a_loop_loses_is_told(self):
-        """Each alone and all at once, in the axis and in the joint."""
+        """The report names what a joint that closes a loop loses: tries each property alone and all at once, in <axis> and in <joint>."""
         axis = "<axis><xyz>0 1 0</xyz></axis></joint>\n  </model>"
         parts = {"limits": "<limit><lower>-1</lower><upper>1</upper></limit>", "friction": "<dynamics><damping>0.3</damping></dynamics>",
                  "spring": "<dynamics><spring_stiffness>0.3</spring_stiffness></dynamics>", "mimic": "<mimic joint='drive'><multiplier>2</multiplier></mimic>",

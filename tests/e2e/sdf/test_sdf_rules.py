@@ -34,7 +34,8 @@ class Rules(SdfCase):
                   sdf(LINKS + JOINT.format("j", "universal", "a", "b", AXIS.format("1 0 0") + second)), "warning the joint has no <axis2>")
 
     def test_each_axis_of_two_has_its_limits(self):
-        """The link that moves is the child or the parent of a universal or revolute2 joint. An axis without limits has none."""
+        """Each axis of a universal or revolute2 joint has the limits of its own element, or none, whether the moving link is the child or
+        the parent."""
         limit = "<limit><lower>{}</lower><upper>{}</upper><effort>{}</effort><velocity>{}</velocity></limit></axis>"
         first, second = (AXIS.format(xyz).replace("</axis>", limit.format(*given)) for xyz, *given in
                          (("1 0 0", -0.5, 0.6, 7, 3), ("0 1 0", -0.7, 0.8, 9, 2)))

@@ -285,7 +285,7 @@ class Drake(SdfCase):
         self.assertProblem(self.put_sdf("refused", both), 422)
 
     def test_loops(self):
-        """A rotor at a passive joint acts with that joint's rate, in a parallelogram the drive's. A joint that closes a
+        """A rotor at a passive joint turns at the rate of this joint, which in a parallelogram is that of the driven joint. A joint that closes a
         loop cannot have rotor, limits and friction; the report says so."""
         text = read("four_bar")
         knee, close = ("<parent>crank</parent><child>rod</child><axis>", "<parent>rod</parent><child>rocker</child><axis>")

@@ -109,7 +109,7 @@ class Faults(DatabaseCase):
         self.assertFault("refused", "refuses this server", "nothing_here")
 
     def test_it_takes_no_writes(self):
-        """As after a switch of roles, when the URL names the old primary alone."""
+        """The session takes no writes, as after a switch of roles when the URL names only the old primary."""
         self.addCleanup(self.database.sql, f"ALTER ROLE {USER} RESET default_transaction_read_only")
         self.database.sql(f"ALTER ROLE {USER} SET default_transaction_read_only = on")
         self.serve(wait=False)
@@ -124,7 +124,7 @@ class Faults(DatabaseCase):
 
 class Silence(unittest.TestCase):
     def test_a_host_that_accepts_and_says_nothing(self):
-        """As behind a firewall that drops packets, or on a machine that hangs."""
+        """A host accepts the connection and sends nothing, as behind a firewall that drops packets or on a machine that hangs."""
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
         server = Server("--store", f"postgresql:///torqued?user=torqued&hostaddr=127.0.0.1&port={listener.getsockname()[1]}", wait=False)
@@ -147,7 +147,7 @@ class OldServer(unittest.TestCase):
                 connection.recv(length - 8, socket.MSG_WAITALL)
                 if code == 196608:
                     break
-                connection.sendall(b"N")  # no TLS, no GSS
+                connection.sendall(b"N")  # refuses TLS and GSS encryption
             connection.sendall(message(b"R", struct.pack(">I", 0)) + message(b"S", b"server_version\x009.6.24\x00") + ready)
             while head := connection.recv(5, socket.MSG_WAITALL):  # a query: libpq asks whether the session takes writes
                 connection.recv(struct.unpack(">I", head[1:])[0] - 4, socket.MSG_WAITALL)

@@ -16,7 +16,7 @@ def folder_of(client):
 
 
 class ClientPrograms:
-    """Beside ServerCase. `client_folder` is the name of the folder."""
+    """A base class beside ServerCase. `client_folder` is the name of the programs' folder in api/clients."""
     client_folder = None
 
     def setUp(self):
@@ -27,31 +27,32 @@ class ClientPrograms:
         return os.path.join(self.folder, name)
 
     def read_json(self, name):
-        """A file that a program has written."""
+        """Returns the content of a JSON file that a program has written."""
         with open(self.path(name), encoding="utf-8") as file:
             return json.load(file)
 
     def picture(self, name):
-        """The root of a picture that a program has written, and its texts."""
+        """Returns the root element of a picture that a program has written, and the set of its texts."""
         root = xml.etree.ElementTree.parse(self.path(name)).getroot()
         self.assertEqual(root.tag, SVG + "svg")
         return root, {"".join(element.itertext()).strip() for element in root.iter(SVG + "text")}
 
     def start(self, program, *arguments):
-        """The program when it has ended. It asks the server of the test unless `arguments` name another."""
+        """Runs a program to its end and returns it. The program asks the server of the test unless `arguments` name another."""
         server = () if "--server" in arguments else ("--server", self.server.url())
         return subprocess.run([sys.executable, "-B", os.path.join(folder_of(self.client_folder), program), *server, *arguments],
                               capture_output=True, text=True, cwd=self.folder, timeout=600)
 
     def run_program(self, program, *arguments):
-        """What the program prints. It must succeed without a word on standard error."""
+        """Returns the output of a program, which must succeed without a word on standard error."""
         done = self.start(program, *arguments)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-2000:] + done.stderr)
         print("# " + "\n# ".join([program, *done.stdout.splitlines()[-14:]]), flush=True)
         return done.stdout
 
     def check_refusals(self, program, *refusals):
-        """Of (arguments, status, words): the program ends with the status and words on standard error, without a traceback."""
+        """Checks for each (arguments, status, words) that the program ends with the status and the words on standard error, without a
+        traceback."""
         for arguments, status, words in refusals:
             with self.subTest(arguments=arguments):
                 done = self.start(program, *arguments)

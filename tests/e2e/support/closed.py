@@ -44,7 +44,7 @@ def pose(choose):
     return np.array([0, 0, 0.9]) + choose.uniform(-0.1, 0.1, 3), choose.uniform(-0.25, 0.25, 3)
 
 
-INERTIAL = {"mass": 2, "com": [0.1, 0, 0.2], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}     # of a floating ground
+INERTIAL = {"mass": 2, "com": [0.1, 0, 0.2], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}     # inertial of a floating ground
 
 
 class Closed(ServerCase):

@@ -24,7 +24,7 @@ typedef struct control {
     atomic_llong wait;     /* the allocation that fails, counted from 1 */
     atomic_llong sticky;   /* 1: all later allocations fail too */
     atomic_llong count;    /* allocations since the failure was armed */
-    atomic_llong failures; /* of these, those that failed */
+    atomic_llong failures; /* allocations that failed since then */
     atomic_llong blocks;   /* blocks that are allocated now */
 } control;
 

@@ -8,16 +8,13 @@ from typing import Any, Callable, Generic, Iterable, Mapping, Optional, Type, Un
 import numpy as np
 
 from .answers import A, Answer
-from .arrays import Named, read
 from .described import Described
 from .errors import MixedArithmetic, Problem, in_whole_batch, shifted_pointer
+from .rows import cut, refuse_dependent, row_counts, with_arrays
 
 CHUNK = 8192            # rows: the time between two requests is then 1 % of that of a request or less
 Progress = Callable[[int, int], None]       # rows done, rows in all
-NOT_BY_ROWS = ("identify", "trajectory", "trajectory-hessian", "simulate", "path", "path-timing")
-OF_ALL_ROWS = ("sum_parameters", "sum_gravity")     # outputs that a piece of a batch does not have
-STATE = ("q", "qd", "qdd", "qddd", "qdddd", "tau", "guess", "weights", "qd_reference", "qdd_reference",
-         "multipliers")
+LISTS_BY_ROWS = ("at_limits",)     # outputs that are lists with an entry for each row
 TOO_LARGE = ("body-too-large", "too-many-rows", "answer-too-large", "too-much-memory")
 
 
@@ -28,18 +25,13 @@ class Chunks:
                  progress: Union[bool, Progress]) -> None:
         if not callable(operation):
             raise TypeError(f"{operation!r}: expected a method of a model, such as model.inverse_dynamics")
-        name = getattr(operation, "__name__", "")
-        if name in NOT_BY_ROWS:
-            raise ValueError(f"{name} does not work row by row: call it with the whole request")
-        sums = [output for output in fields.get("outputs") or () if output in OF_ALL_ROWS]
-        if sums:
-            raise ValueError(f"the output {sums[0]} is of all rows together: call {name} with the whole request")
+        refuse_dependent(getattr(operation, "__name__", "").replace("_", "-"), fields)
         if size < 1:
             raise ValueError(f"size {size}: a piece has at least one row")
         self.operation = operation
         self.revision: Optional[str] = None     # revision of the model, from the answer to the first piece
-        self.fields = {name: _with_arrays(name, value) for name, value in fields.items()}
-        counts = set(_row_counts(self.fields))
+        self.fields = {name: with_arrays(name, value) for name, value in fields.items()}
+        counts = set(row_counts(self.fields))
         if len(counts) != 1:
             raise ValueError("the batch has no array of rows" if not counts
                              else f"the arrays have different numbers of rows: {', '.join(map(str, sorted(counts)))}")
@@ -65,7 +57,7 @@ class Chunks:
 
     def request(self, rows: slice) -> dict[str, Any]:
         """The fields of the request for these rows."""
-        return {name: _cut(name, value, rows) for name, value in self.fields.items()}
+        return {name: cut(name, value, rows) for name, value in self.fields.items()}
 
     def accept(self, rows: slice, answer: A) -> A:
         """Goes on to the piece after these rows. The answer's errors and warnings then name rows of the whole batch. All later
@@ -156,62 +148,10 @@ def _merge(into: dict[str, Any], outputs: Mapping[str, Any], rows: slice, total:
             if name not in into:
                 into[name] = np.empty((total, *value.shape[1:]), value.dtype)
             into[name][rows] = value
-        elif name in ("errors", "warnings"):
+        elif name in ("errors", "warnings", *LISTS_BY_ROWS) and isinstance(value, list):
             into.setdefault(name, []).extend(value)
         else:
             into.setdefault(name, value)        # one value for all rows
-
-
-def _with_arrays(name: str, value: Any) -> Any:
-    """Lists and tables of numbers as arrays, so that rows can be counted and cut."""
-    if name in STATE and value is not None and not isinstance(value, Mapping):
-        return read(value, name)
-    if name == "higher_derivatives" and value is not None:
-        return [read(vector, name) for vector in value]
-    if name == "platform" and isinstance(value, Mapping):
-        return {key: item if isinstance(item, str) else np.asanyarray(item) for key, item in value.items()}
-    if name == "wrenches" and value is not None:
-        return [{key: item if isinstance(item, str) else np.asanyarray(item) for key, item in wrench.items()} for wrench in value]
-    return value
-
-
-def _row_counts(fields: Mapping[str, Any]) -> Iterable[int]:
-    for name, value in fields.items():
-        if name in STATE:
-            yield from _counted([value])
-        elif name == "higher_derivatives" and value is not None:
-            yield from _counted(value)
-        elif name == "platform" and isinstance(value, Mapping):
-            yield from _counted(value.values())
-        elif name == "wrenches" and value is not None:
-            for wrench in value:
-                yield from _counted(wrench.values())
-        elif name == "supports" and value is not None and not isinstance(value, str):
-            yield len(value)
-
-
-def _counted(values: Iterable[Any]) -> Iterable[int]:
-    arrays = (value.numbers if isinstance(value, Named) else value for value in values)
-    return (len(array) for array in arrays if isinstance(array, np.ndarray) and array.ndim == 2)
-
-
-def _cut(name: str, value: Any, rows: slice) -> Any:
-    if name in STATE:
-        return _cut_array(value, rows)
-    if name == "higher_derivatives" and value is not None:
-        return [_cut_array(vector, rows) for vector in value]
-    if name == "platform" and isinstance(value, Mapping):
-        return {key: _cut_array(item, rows) for key, item in value.items()}
-    if name == "wrenches" and value is not None:
-        return [{key: _cut_array(item, rows) for key, item in wrench.items()} for wrench in value]
-    if name == "supports" and value is not None and not isinstance(value, str):
-        return value[rows]
-    return value
-
-
-def _cut_array(value: Any, rows: slice) -> Any:
-    array = value.numbers if isinstance(value, Named) else value
-    return value[rows] if isinstance(array, np.ndarray) and array.ndim == 2 else value
 
 
 def _moved(entries: list[dict[str, Any]], first_row: int) -> list[dict[str, Any]]:

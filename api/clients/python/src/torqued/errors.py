@@ -60,6 +60,9 @@ class DeadlinePassed(Problem, TimedOut):
     """The server gave up at the deadline of the request: the problem with the code deadline-passed."""
 
 
+OBJECTS = ("wrenches", "payload", "tasks", "feet", "held", "frames")    # fields that are lists of objects
+
+
 def in_whole_batch(problem: Problem, first_row: int) -> Problem:
     """The problem of a chunk that begins at `first_row`, with the row and the pointer of the whole batch."""
     if problem.row is None:
@@ -71,8 +74,10 @@ def in_whole_batch(problem: Problem, first_row: int) -> Problem:
 
 
 def shifted_pointer(pointer: str, row: int, first_row: int) -> str:
-    """`pointer` with the first part that is the number `row` moved by `first_row`."""
+    """`pointer` with the first part that is the number `row` moved by `first_row`. Places in lists of objects are no rows."""
     parts = pointer.split("/")
-    if str(row) in parts:
-        parts[parts.index(str(row))] = str(row + first_row)
+    for i, part in enumerate(parts):
+        if part == str(row) and parts[i - 1] not in OBJECTS:
+            parts[i] = str(row + first_row)
+            break
     return "/".join(parts)
