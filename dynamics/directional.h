@@ -7,13 +7,14 @@
 #pragma once
 #include "gradient.h"
 
-/* Rates of tau, that of dyn_inverse_dynamics, along n directions. */
+/* Rates of tau, that of dyn_inverse_dynamics, along n directions, at least one. The rates along one direction have the
+ * same bits whatever the others are. */
 typedef struct dyn_directional {
     const double *q, *qd, *qdd, *wrenches;
     size_t        n;
     const double *direction_q, *direction_qd, *direction_qdd; /* n x nv; NULL: zero */
     double       *rates;                                      /* n x nv; must not be NULL */
-    double       *tau;                                        /* nv, with the bits of dyn_inverse_dynamics */
+    double       *tau; /* nv, with the bits of dyn_inverse_dynamics, from the same walk as the first rates */
 } dyn_directional;
 
 /* Rates of qdd, that of dyn_forward_dynamics without driven coordinates, along n directions. */

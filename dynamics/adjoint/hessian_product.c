@@ -148,14 +148,14 @@ static void move_virtual(const product_pass *p, int i)
     const dyn_body     *b = &p->tangent.scene->model->body[i];
     const tangent_body *K = &p->tangent.body[i];
     power_body         *D = &p->rate[i], product;
-    *D                    = (power_body){.w   = K->dw,
+    *D                    = (power_body){.w   = K->state.dw,
                                          .wd  = K->state.rate.wdd,
                                          .a   = K->state.rate.ad,
                                          .U_z = {K->state.Ud.xz, K->state.Ud.yz, -acceleration_zz(&K->state.Ud)},
                                          .u   = virtual_rate(p, i),
                                          .Y   = vec3_zero()};
     set_moments(b, p->power.body[i].w, D->u, D);
-    set_moments(b, K->dw, p->power.body[i].u, &product);
+    set_moments(b, K->state.dw, p->power.body[i].u, &product);
     D->W = add(D->W, product.W);
 }
 

@@ -1,5 +1,8 @@
 /* tangent_pass.h - computes the rates of the motion of all bodies along a direction of q, qd and qdd, and those of the
- * wrenches that the bodies require: the tangent of the Newton-Euler recursion, for directional.c and hessian_product.c.
+ * wrenches that the bodies require: the tangent of the Newton-Euler recursion, for hessian_product.c.
+ *
+ * hessian_product.c reads the motions of all bodies again in its backward pass, so all of them are stored here.
+ * newton_euler.h, with rates along a direction, stores none and is faster where tau and its rates are all.
  *
  * The prefix d marks the rate, along the direction, of the components of a vector in the axes of the body; these axes
  * turn with the position. A joint with the axis z, the rates s, sdd and the directions e, g, j of position, rate and
@@ -20,16 +23,10 @@
 
 /* The motion of one body, the wrench that its joint transmits, and the rates along one direction. */
 typedef struct tangent_body {
-    motion_state state; /* motion and U; the rates are those of a and wd along the direction, and U' that of U */
-    vec3         dw;    /* rate dw of the components of the angular velocity w */
+    motion_state state; /* motion and U, and their rates along the direction */
     vec3         o;     /* angular displacement of the body along the direction */
     wrench       required, rate;
 } tangent_body;
-
-/* A direction of the state. */
-typedef struct direction {
-    const lane *q, *qd, *qdd; /* [nv] each: directions of position, rate and acceleration */
-} direction;
 
 typedef struct tangent_pass {
     const dyn_scene              *scene;
@@ -49,7 +46,7 @@ static inline void move_body(const tangent_pass *p, int i, motion_state *state)
     const dyn_body            *b  = &p->scene->model->body[i];
     const joint_transform     *XJ = &p->ws->XJ[i];
     if (dyn_joint_has_quaternion(b->joint.kind)) {
-        free_joint_step(b, XJ, p->io, state, false);
+        free_joint_step(b, XJ, p->io, state, v);
     } else {
         WITH_LINK_TRANSFORM(b, XJ, joint_step, joint_rates_of(b, p->io, v), state, v)
     }
@@ -172,14 +169,14 @@ static inline void move_tangent(const tangent_pass *p, int i)
     tangent                t  = {vec3_zero(), vec3_zero(), {vec3_zero(), vec3_zero()}};
     if (b->tree.parent != DYN_WORLD) {
         const tangent_body *parent = &p->body[b->tree.parent];
-        t                          = (tangent){parent->dw, parent->o, parent->state.rate};
+        t                          = (tangent){parent->state.dw, parent->o, parent->state.rate};
         WITH_LINK_TRANSFORM(b, XJ, tangent_to_child, &parent->state.Ud, &t)
     }
     if (dyn_joint_has_quaternion(b->joint.kind))
         free_tangent_step(p, b, free_transform_of(b, XJ), &t);
     else
         tangent_step(b, &B->state, joint_rate(b, p->io->qd), direction_of_joint(p, b), &t);
-    B->dw         = t.dw;
+    B->state.dw   = t.dw;
     B->o          = t.o;
     B->state.rate = t.rate;
     B->state.Ud   = acceleration_matrix_rate(B->state.motion.w, t.dw, t.rate.wdd);

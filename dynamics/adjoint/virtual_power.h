@@ -135,7 +135,7 @@ LANE_INLINE void power_forward_run(const power_pass *p, dyn_run run, newton_eule
         const bool      free = dyn_joint_has_quaternion(b->joint.kind);
         if (free) {
             motion_state moved = state; /* a copy: so the compiler keeps `state` in registers */
-            free_joint_step(b, &e->ws->XJ[i], e->io, &moved, false);
+            free_joint_step(b, &e->ws->XJ[i], e->io, &moved, v);
             state = moved;
         } else {
             WITH_LINK_TRANSFORM(b, &e->ws->XJ[i], joint_step, joint_rates_of(b, e->io, v), &state, v)

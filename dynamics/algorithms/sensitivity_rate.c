@@ -219,6 +219,6 @@ void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn
             external_rates(scene, values, ws.body, ws.body_rate);
         }
         pairs(scene, &ws, &out, any_world_fixed);
-        passive_rates(scene, &(free_motion){q, qd, qdd, qddd}, &out);
+        passive_rates(scene, &(free_motion){q, qd, qdd}, &out);
     }
 }

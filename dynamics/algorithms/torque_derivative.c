@@ -24,7 +24,7 @@ void LANE_NAME(torque_derivative)(const dyn_scene *scene, void *memory, const dy
         newton_euler_io one = {.q                  = block_in(io->q, block, nq),
                                .qd                 = block_in(io->qd, block, nv),
                                .qdd                = block_in(io->qdd, block, nv),
-                               .qddd               = block_in(io->qddd, block, nv),
+                               .along.qdd          = block_in(io->qddd, block, nv),
                                .wrenches           = nw ? block_in(io->wrenches, block, 9 * nw) : NULL,
                                .wrench_rates       = nw ? block_in(io->wrench_rates, block, 6 * nw) : NULL,
                                .tau                = block_out(io->tau, block, nv),

@@ -43,7 +43,7 @@ LANE_INLINE twist free_rates(const dyn_body *b, const lane *qd)
 
 /* A motion of a joint. NULL means zeros. */
 typedef struct free_motion {
-    const lane *q, *qd, *qdd, *qddd; /* q is not NULL */
+    const lane *q, *qd, *qdd; /* q is not NULL */
 } free_motion;
 
 /* Returns the force f and the moment n of rotor, damper and spring (first comment). */
@@ -57,14 +57,14 @@ LANE_INLINE wrench free_forces(const dyn_body *b, unsigned terms, const free_mot
     return sum;
 }
 
-/* Returns the time derivatives of the force f and the moment n of free_forces. */
-LANE_INLINE wrench free_force_rates(const dyn_body *b, unsigned terms, const free_motion *x)
+/* Returns the rates, along a direction, of the force f and the moment n of free_forces. */
+LANE_INLINE wrench free_force_rates(const dyn_body *b, unsigned terms, const lane *q, const lane *qd, direction along)
 {
-    const twist u = free_rates(b, x->qd), a = free_rates(b, x->qdd);
-    twist       jerk = free_rates(b, x->qddd);
-    jerk.v           = cross_add(cross_add(jerk.v, a.w, u.v), u.w, a.v);
-    wrench sum       = free_efforts(b, terms, jerk, a);
-    if (has_free_spring(b, terms)) sum.n = add(sum.n, free_spring_rate(b, x->q, x->qd));
+    const twist u = free_rates(b, qd), g = free_rates(b, along.qd);
+    twist       j = free_rates(b, along.qdd);
+    j.v           = cross_add(cross_add(j.v, g.w, u.v), u.w, g.v);
+    wrench sum    = free_efforts(b, terms, j, g);
+    if (has_free_spring(b, terms)) sum.n = add(sum.n, free_spring_rate(b, q, along.q));
     return sum;
 }
 

@@ -149,6 +149,12 @@ LANE_INLINE lane joint_effort(const dyn_body *b, const lane *tau)
     return b->joint.has_ratio ? tau[b->joint.v] / b->joint.ratio : tau[b->joint.v];
 }
 
+/* Rates of q, qd and qdd, nv entries each: along the motion in time these are qd, qdd and qddd; else a direction of the
+ * state. NULL means zeros. */
+typedef struct direction {
+    const lane *q, *qd, *qdd;
+} direction;
+
 /* The linear and angular part of qd, or of qdd if that is passed as qd, of a joint with a quaternion. NULL means
  * zeros. */
 LANE_INLINE vec3 joint_linear(const dyn_body *b, const lane *qd)

@@ -140,15 +140,16 @@ LANE_INLINE lane joint_friction_slope_rate(const dyn_body *b, lane sd, lane sdd)
 {
     return friction_slope_rate(&b->joint.friction, sd, sdd);
 }
-/* Returns the time derivative of the friction and spring effort at the joint, as far as the scene's terms include them.
- */
-LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *q, const lane *qd, const lane *qdd)
+/* Returns the rate, along a direction, of the friction and spring effort at the joint, as far as the scene's terms
+ * include them. */
+LANE_INLINE lane joint_passive_rate(const dyn_body *b, unsigned terms, const lane *q, const lane *qd, direction along)
 {
-    lane sd = joint_rate(b, qd), sdd = joint_rate(b, qdd), rate = lane_of(0);
-    if (b->joint.has_friction && (terms & DYN_FRICTION)) rate = add_mul(rate, joint_friction_slope(b, sd), sdd);
+    lane g = joint_rate(b, along.qd), rate = lane_of(0);
+    if (b->joint.has_friction && (terms & DYN_FRICTION))
+        rate = add_mul(rate, joint_friction_slope(b, joint_rate(b, qd)), g);
     if (b->joint.has_spring && (terms & DYN_SPRINGS)) {
         const spring_slopes c = joint_spring_slopes(b, q, qd);
-        rate += add_mul(c.by_sd * sdd, c.by_s, sd);
+        rate += add_mul(c.by_sd * g, c.by_s, joint_rate(b, along.q));
     }
     return rate;
 }

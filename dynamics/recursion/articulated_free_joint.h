@@ -82,7 +82,7 @@ LANE_NOINLINE articulated_body eliminate_rotor_joint(const articulated_pass *p, 
     const dyn_body      *b     = &p->scene->model->body[i];
     const double         J     = b->joint.rotor_inertia;
     const int            first = joint_first_axis(b);
-    const wrench         free  = free_forces(b, p->scene->terms, &(free_motion){p->io->q, p->io->qd, NULL, NULL});
+    const wrench         free  = free_forces(b, p->scene->terms, &(free_motion){p->io->q, p->io->qd, NULL});
     free_joint_solution *out   = &p->ws->free_joint[b->joint.quaternion];
     lane                 IA[6][6], pA[6], effort[6];
     articulated_to_array(&body, IA, pA);

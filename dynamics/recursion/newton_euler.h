@@ -1,5 +1,6 @@
 /* newton_euler.h - the recursive Newton-Euler algorithm: tau and joint wrenches from q, qd, qdd; with `rates`, also
- * their time derivatives from qddd. inverse_dynamics.c and torque_derivative.c call it.
+ * their time derivatives from qddd, or the rates of tau along a direction. inverse_dynamics.c, torque_derivative.c and
+ * directional.c call it.
  *
  * Luh, Walker & Paul (1980) in the form of Khalil (2010), eqs. 18-31, extended to trees, floating bases, friction,
  * rotors and wrenches on any link. Read newton_euler_forward.h first; newton_euler_fast.h only makes it faster.
@@ -14,11 +15,11 @@
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
 /* Returns the rate of the wrench (f; n) seen from the parent, in the body's axes, for a joint with a quaternion of
- * linear and angular velocity u, y: f' + y x f and n' + y x n + u x f. wrench_to_parent_step applies R and the shift by
- * p to them, which gives the rates of R f and R n + p x R f. */
-LANE_NOINLINE wrench free_wrench_rate(const dyn_body *b, const lane *qd, const wrench_state *s)
+ * linear and angular rate of position u, y: f' + y x f and n' + y x n + u x f. wrench_to_parent_step applies R and the
+ * shift by p to them, which gives the rates of R f and R n + p x R f. */
+LANE_NOINLINE wrench free_wrench_rate(const dyn_body *b, const lane *along_q, const wrench_state *s)
 {
-    const vec3   u = joint_linear(b, qd), y = joint_angular(b, qd);
+    const vec3   u = joint_linear(b, along_q), y = joint_angular(b, along_q);
     const wrench w = s->wrench, rate = s->rate;
     return (wrench){cross_add(rate.f, y, w.f), cross_add(cross_add(rate.n, y, w.n), u, w.f)};
 }
@@ -36,9 +37,9 @@ LANE_INLINE void backward_run(const newton_euler_pass *p, dyn_run run, newton_eu
         if (v.rates) s.rate = ws->required_rate[i];
         results_out(p, i, &s, v);
         if (b->tree.parent == DYN_WORLD) return;
-        if (free && v.rates) s.rate = free_wrench_rate(b, p->io->qd, &s);
-        const lane sd = free ? lane_of(0) : joint_rate(b, p->io->qd);
-        WITH_LINK_TRANSFORM(b, &ws->XJ[i], wrench_to_parent_step, sd, &s, v)
+        if (free && v.rates) s.rate = free_wrench_rate(b, p->io->along.q, &s);
+        const lane e = free ? lane_of(0) : joint_rate(b, direction_of_rates(p->io, v).q);
+        WITH_LINK_TRANSFORM(b, &ws->XJ[i], wrench_to_parent_step, e, &s, v)
         ws->required[b->tree.parent] = wrench_add(ws->required[b->tree.parent], s.wrench);
         if (v.rates) ws->required_rate[b->tree.parent] = wrench_add(ws->required_rate[b->tree.parent], s.rate);
     }
@@ -80,16 +81,65 @@ LANE_INLINE void backward_pass(const newton_euler_pass *p, newton_euler_variant 
             backward_run(p, m->run[r], v);
 }
 
-/* The passes with external or joint wrenches. These are rare, so the function is not inlined. */
-LANE_NOINLINE void passes_with_wrenches(const newton_euler_pass *p, bool rates)
+LANE_INLINE void displacement_to_child(link_transform X, vec3 *o)
 {
-    const newton_euler_variant v         = {.rates = rates, .wrenches = true};
-    const newton_euler_io     *io        = p->io;
-    const bool                 externals = scene_has_externals(p->scene, io->wrenches);
-    if (externals) gather_external_wrenches(p->scene, p->ws->XJ, io->wrenches, &p->ws->ext);
+    *o = to_child(X, *o);
+}
+
+/* Sets ws->w to the angular displacement o of each body along the direction: o = R^T o_p + e z. External wrenches in
+ * world axes turn backward by o as their body turns. */
+static inline void set_displacements(const newton_euler_pass *p)
+{
+    for (size_t i = 0; i < p->scene->model->n_bodies; i++) {
+        const dyn_body *b = &p->scene->model->body[i];
+        vec3            o = b->tree.parent == DYN_WORLD ? vec3_zero() : p->ws->w[b->tree.parent];
+        WITH_LINK_TRANSFORM(b, &p->ws->XJ[i], displacement_to_child, &o)
+        if (dyn_joint_has_quaternion(b->joint.kind))
+            o = add(o, joint_angular(b, p->io->along.q));
+        else if (b->joint.kind == DYN_REVOLUTE)
+            o.z += joint_rate(b, p->io->along.q);
+        p->ws->w[i] = o;
+    }
+}
+
+/* The passes with external or joint wrenches, which are rare, so that the function is not inlined. External wrenches
+ * are gathered before. */
+LANE_NOINLINE void passes_with_wrenches(const newton_euler_pass *p, newton_euler_variant v)
+{
+    const bool externals = scene_has_externals(p->scene, p->io->wrenches);
+    v.wrenches           = true;
     forward_pass(p, v);
-    if (rates && externals) subtract_external_rates(p);
+    if (v.rates && externals) {
+        if (v.along) set_displacements(p);
+        subtract_external_rates(p);
+    }
     backward_pass(p, v);
+}
+
+/* Sets the transforms of the joints, and gathers the external wrenches. */
+LANE_INLINE void newton_euler_prepare(const newton_euler_pass *p)
+{
+    set_joint_transforms(p->scene->model, p->io->q, p->ws->XJ);
+    if (scene_has_externals(p->scene, p->io->wrenches))
+        gather_external_wrenches(p->scene, p->ws->XJ, p->io->wrenches, &p->ws->ext);
+}
+
+/* Computes the outputs. qd, qdd and, with rates, the direction of io are not NULL (values_or_zeros). */
+LANE_INLINE void newton_euler_passes(const newton_euler_pass *p, newton_euler_variant v)
+{
+    const dyn_scene       *scene = p->scene;
+    const newton_euler_io *io    = p->io;
+    if (scene_has_externals(scene, io->wrenches) || io->joint_wrenches || io->joint_wrench_rates) {
+        passes_with_wrenches(p, v);
+    } else {
+        forward_pass(p, v);
+        backward_pass(p, v);
+    }
+    /* adds the efforts R of elastic joints and those of coupled transmissions to tau, and their rates to tau' */
+    if (io->tau) couplings_add(scene, io->q, io->qd, 1, io->tau);
+    if (io->tau) drives_add(scene, io->qd, io->qdd, io->tau);
+    if (v.rates && io->tau_dot) couplings_add_rates(scene, io->along.q, io->along.qd, io->tau_dot);
+    if (v.rates && io->tau_dot) drives_add_rates(scene, io->qd, io->along.qd, io->along.qdd, io->tau_dot);
 }
 
 LANE_INLINE void newton_euler(const dyn_scene *scene, const newton_euler_workspace *ws, newton_euler_io *io,
@@ -98,17 +148,7 @@ LANE_INLINE void newton_euler(const dyn_scene *scene, const newton_euler_workspa
     const newton_euler_pass p = {scene, ws, io};
     io->qd                    = values_or_zeros(ws, io->qd);
     io->qdd                   = values_or_zeros(ws, io->qdd);
-    if (rates) io->qddd = values_or_zeros(ws, io->qddd);
-    set_joint_transforms(scene->model, io->q, ws->XJ);
-    if (scene_has_externals(scene, io->wrenches) || io->joint_wrenches || io->joint_wrench_rates) {
-        passes_with_wrenches(&p, rates);
-    } else {
-        forward_pass(&p, (newton_euler_variant){.rates = rates});
-        backward_pass(&p, (newton_euler_variant){.rates = rates});
-    }
-    /* adds the efforts R of elastic joints and those of coupled transmissions to tau, and their rates to tau' */
-    if (io->tau) couplings_add(scene, io->q, io->qd, 1, io->tau);
-    if (io->tau) drives_add(scene, io->qd, io->qdd, io->tau);
-    if (rates && io->tau_dot) couplings_add_rates(scene, io->qd, io->qdd, io->tau_dot);
-    if (rates && io->tau_dot) drives_add_rates(scene, io->qd, io->qdd, io->qddd, io->tau_dot);
+    if (rates) io->along = (direction){io->qd, io->qdd, values_or_zeros(ws, io->along.qdd)};
+    newton_euler_prepare(&p);
+    newton_euler_passes(&p, (newton_euler_variant){.rates = rates});
 }

@@ -22,8 +22,8 @@ LANE_INLINE acceleration_matrix acceleration_matrix_about_z(lane squared, lane w
     return (acceleration_matrix){squared, squared, squared, -squared, -wd, wd, zero, zero, zero, zero};
 }
 
-/* The motion of a revolute body on the world: it turns about the fixed axis z with sd, sdd, sddd, and its origin has
- * a = R^T (-g), with the rate -sd z x a. */
+/* The motion of a revolute body on the world: it turns about the fixed axis z with sd, sdd and the rates e, g, j, and
+ * its origin has a = R^T (-g), with the rate -e z x a. */
 LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_body *b, const joint_transform *XJ,
                                          newton_euler_variant v)
 {
@@ -35,9 +35,9 @@ LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_b
     state.motion.wd.z = s.sdd;
     state.U           = acceleration_matrix_about_z(s.sd * s.sd, s.sdd);
     if (!v.rates) return state;
-    state.rate =
-        (motion_rate){.wdd = {zero, zero, s.sddd}, .ad = {s.sd * state.motion.a.y, -s.sd * state.motion.a.x, zero}};
-    state.Ud = acceleration_matrix_about_z((s.sd + s.sd) * s.sdd, s.sddd);
+    state.rate = (motion_rate){.wdd = {zero, zero, s.j}, .ad = {s.e * state.motion.a.y, -s.e * state.motion.a.x, zero}};
+    if (v.along) state.dw = (vec3){zero, zero, s.g};
+    state.Ud = acceleration_matrix_about_z((s.sd + s.sd) * s.g, s.j);
     return state;
 }
 
@@ -70,7 +70,7 @@ LANE_INLINE void subtract_external_at_next(const newton_euler_pass *p, int i, co
     if (!v.wrenches || !scene_has_externals(p->scene, p->io->wrenches)) return;
     const wrench external = external_at_next_origin(&p->scene->model->body[i], p->ws->ext.sum[i]);
     p->ws->required[i]    = wrench_sub(p->ws->required[i], external);
-    if (v.rates) p->ws->w[i] = state->motion.w;
+    if (v.rates && !v.along) p->ws->w[i] = state->motion.w;
 }
 
 LANE_INLINE motion_state grounded_body(const newton_euler_pass *p, int i, newton_euler_variant v)
@@ -112,7 +112,7 @@ LANE_INLINE void plain_body_rate(const newton_euler_pass *p, int i, motion_state
 {
     const dyn_body               *b  = &p->scene->model->body[i];
     const newton_euler_workspace *ws = p->ws;
-    state->Ud                        = acceleration_matrix_rate(state->motion.w, state->motion.wd, state->rate.wdd);
+    state->Ud = acceleration_matrix_rate(state->motion.w, component_rate(state, v), state->rate.wdd);
     if (v.wrenches && p->io->joint_wrench_rates)
         ws->axis_wrench_rate[i] = axis_inertial_wrench(b->derived.axis_moments, state->rate.ad, &state->Ud);
     state->rate.ad =
@@ -163,16 +163,17 @@ LANE_INLINE void forward_plain_run(const newton_euler_pass *p, dyn_run run, newt
     if (serial || !body[i - 1].tree.carries_run) return;
     p->ws->motion[i - 1] = state.motion;
     if (v.rates) p->ws->motion_rate[i - 1] = state.rate;
+    if (v.along) p->ws->dw[i - 1] = state.dw;
 }
 
 /* --- backward pass -------------------------------------------------------------------------------------------- */
 
 /* Transforms the wrench of body i to the previous body and adds the wrench that that body requires. */
-LANE_INLINE void wrench_to_previous_body(link_transform X, const newton_euler_workspace *ws, int i, lane sd,
+LANE_INLINE void wrench_to_previous_body(link_transform X, const newton_euler_workspace *ws, int i, lane e,
                                          wrench_state *s, newton_euler_variant v)
 {
     if (v.rates) {
-        s->rate = (wrench){add_spin(s->rate.f, s->wrench.f, sd), add_spin(s->rate.n, s->wrench.n, sd)};
+        s->rate = (wrench){add_spin(s->rate.f, s->wrench.f, e), add_spin(s->rate.n, s->wrench.n, e)};
         wrench_to_parent_add_form(X, &ws->required_rate[i - 1], &s->rate);
     }
     wrench_to_parent_add_form(X, &ws->required[i - 1], &s->wrench);
@@ -183,6 +184,7 @@ LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, new
 {
     const newton_euler_workspace *ws   = p->ws;
     const dyn_body               *body = p->scene->model->body, *first = &body[run.first];
+    const lane                   *e = direction_of_rates(p->io, v).q;
     int                           i = run.end - 1;
     wrench_state                  s = {.wrench = ws->required[i]};
     if (v.rates) s.rate = ws->required_rate[i];
@@ -193,11 +195,11 @@ LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, new
         assume_serial_body(b, (size_t)i, serial);
         results_out(p, i, &s, v);
         if (i == run.first) break;
-        WITH_REVOLUTE_TRANSFORM(b, &ws->XJ[i], wrench_to_previous_body, ws, i, p->io->qd[b->joint.v], &s, v)
+        WITH_REVOLUTE_TRANSFORM(b, &ws->XJ[i], wrench_to_previous_body, ws, i, e[b->joint.v], &s, v)
     }
     if (first->tree.parent == DYN_WORLD) return;
     assume_plain_body(first, true);
-    WITH_REVOLUTE_TRANSFORM(first, &ws->XJ[i], wrench_to_parent_step, p->io->qd[first->joint.v], &s, v)
+    WITH_REVOLUTE_TRANSFORM(first, &ws->XJ[i], wrench_to_parent_step, e[first->joint.v], &s, v)
     ws->required[first->tree.parent] = wrench_add(ws->required[first->tree.parent], s.wrench);
     if (v.rates) ws->required_rate[first->tree.parent] = wrench_add(ws->required_rate[first->tree.parent], s.rate);
 }

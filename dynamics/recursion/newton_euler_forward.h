@@ -1,8 +1,10 @@
 /* newton_euler_forward.h - the forward pass of recursive Newton-Euler: the motion of each body, and the wrench that
- * this motion requires; with `rates`, the time derivatives of both. The backward pass is in newton_euler.h. */
+ * this motion requires; with `rates`, the rates of both, in time or along a direction. The backward pass is in
+ * newton_euler.h. */
 #pragma once
 #include "external_wrenches.h"
 #include "newton_euler_motion.h"
+#include "dynamics/joint/free_joint_forces.h"
 
 typedef struct newton_euler_workspace {
     joint_transform *XJ;
@@ -14,9 +16,11 @@ typedef struct newton_euler_workspace {
                             joint wrenches */
     external_wrenches ext;
     motion_rate *motion_rate; /* motion_rate, required_rate and axis_wrench_rate: rates of the three arrays above */
+    vec3        *dw;          /* [n_bodies] dw of motion_state, like `motion` */
     wrench      *required_rate, *axis_wrench_rate;
-    vec3        *w;     /* [n_bodies] angular velocities, only for the rates of external wrenches */
-    lane        *zeros; /* [nv], in place of input arrays that are NULL */
+    vec3        *w; /* [n_bodies] angular velocities, or angular displacements along a direction, only for the rates
+                       of external wrenches */
+    lane *zeros;    /* [nv], in place of input arrays that are NULL */
 } newton_euler_workspace;
 
 static inline newton_euler_workspace newton_euler_place(arena *a, const dyn_model *m, bool rates)
@@ -33,14 +37,16 @@ static inline newton_euler_workspace newton_euler_place(arena *a, const dyn_mode
         ws.motion_rate      = arena_take(a, m->n_bodies, sizeof(motion_rate));
         ws.required_rate    = arena_take(a, m->n_bodies, sizeof(wrench));
         ws.axis_wrench_rate = arena_take(a, m->n_bodies, sizeof(wrench));
+        ws.dw               = arena_take(a, m->n_bodies, sizeof(vec3));
         ws.w                = arena_take(a, m->n_bodies, sizeof(vec3));
     }
     return ws;
 }
 
-/* Inputs and outputs of one block. */
+/* Inputs and outputs of one block. `along` is the direction of the rates tau_dot; along time {qd, qdd, qddd}. */
 typedef struct newton_euler_io {
-    const lane *q, *qd, *qdd, *qddd, *wrenches, *wrench_rates;
+    const lane *q, *qd, *qdd, *wrenches, *wrench_rates;
+    direction   along;
     lane       *tau, *joint_wrenches, *tau_dot, *joint_wrench_rates;
 } newton_euler_io;
 
@@ -52,7 +58,8 @@ typedef struct newton_euler_pass {
 
 /* Parts that a call computes: constants of the inlined code. */
 typedef struct newton_euler_variant {
-    bool rates;    /* time derivatives are computed too */
+    bool rates;    /* rates are computed too */
+    bool along;    /* the rates are along a direction, not time derivatives */
     bool wrenches; /* there are external wrenches, or joint wrenches are requested */
 } newton_euler_variant;
 
@@ -64,28 +71,46 @@ LANE_INLINE const lane *values_or_zeros(const newton_euler_workspace *ws, const 
     return values;
 }
 
+/* Returns the direction of the rates; the compiler then sees that those along time are the inputs. */
+LANE_INLINE direction direction_of_rates(const newton_euler_io *io, newton_euler_variant v)
+{
+    return v.along ? io->along : (direction){io->qd, io->qdd, io->along.qdd};
+}
+
 LANE_INLINE joint_rates joint_rates_of(const dyn_body *b, const newton_euler_io *io, newton_euler_variant v)
 {
-    return (joint_rates){.sd   = joint_rate(b, io->qd),
-                         .sdd  = joint_rate(b, io->qdd),
-                         .sddd = v.rates ? joint_rate(b, io->qddd) : lane_of(0)};
+    const direction along = direction_of_rates(io, v);
+    joint_rates     s     = {.sd = joint_rate(b, io->qd), .sdd = joint_rate(b, io->qdd)};
+    if (!v.rates) return s;
+    s.e = joint_rate(b, along.q);
+    s.g = joint_rate(b, along.qd);
+    s.j = joint_rate(b, along.qdd);
+    return s;
 }
 
 /* --- one body ------------------------------------------------------------------------------------------------- */
+
+/* Returns the rate of the components of w, which is wd along time. */
+LANE_INLINE vec3 component_rate(const motion_state *state, newton_euler_variant v)
+{
+    return v.along ? state->dw : state->motion.wd;
+}
 
 /* Replaces the motion of the parent, with the acceleration at the body's origin, by the motion of the body. */
 LANE_INLINE void joint_step_at_origin(link_transform X, joint_rates s, motion_state *state, newton_euler_variant v)
 {
     const motion k = motion_to_child(X, state->motion);
-    if (v.rates) state->rate = motion_rate_to_child(X, state->rate, &k, s.sd);
+    if (v.rates) state->rate = motion_rate_to_child(X, state->rate, &k, s.e);
+    if (v.along) state->dw = component_rate_to_child(X, state->dw, &k, s.e);
     state->motion = add_joint_motion(X, k, s);
-    if (v.rates) state->rate = add_joint_motion_rate(X, state->rate, &k, &state->motion, s);
+    if (v.rates) state->rate = add_joint_motion_rate(X, state->rate, &k, component_rate(state, v), s);
+    if (v.along && X.joint != DYN_PRISMATIC) state->dw.z += s.g;
 }
 
 /* Replaces the motion of the parent, with the acceleration at the parent's origin, by the motion of the body. */
 LANE_INLINE void joint_step(link_transform X, joint_rates s, motion_state *state, newton_euler_variant v)
 {
-    if (v.rates) state->rate.ad = acceleration_rate_at_child(X, state, s.sd);
+    if (v.rates) state->rate.ad = acceleration_rate_at_child(X, state, s.e);
     state->motion.a = acceleration_at_child(X, state->motion.a, &state->U);
     joint_step_at_origin(X, s, state, v);
 }
@@ -93,27 +118,30 @@ LANE_INLINE void joint_step(link_transform X, joint_rates s, motion_state *state
 /* Replaces the motion of the parent, at its own origin, by that of a body whose joint has a quaternion and the linear
  * velocity u, so that p_pc' = R u. */
 LANE_NOINLINE void free_joint_step(const dyn_body *b, const joint_transform *XJ, const newton_euler_io *io,
-                                   motion_state *state, bool rates)
+                                   motion_state *state, newton_euler_variant v)
 {
-    const link_transform   X = free_transform_of(b, XJ);
-    const free_joint_rates s = {{joint_linear(b, io->qd), joint_angular(b, io->qd)},
-                                {joint_linear(b, io->qdd), joint_angular(b, io->qdd)},
-                                {joint_linear(b, io->qddd), joint_angular(b, io->qddd)}};
-    motion                 k = {vec3_zero(), vec3_zero(), state->motion.a};
-    motion_rate            d = {vec3_zero(), vec3_zero()};
+    const link_transform   X  = free_transform_of(b, XJ);
+    const free_joint_rates s  = {free_rates(b, io->qd), free_rates(b, io->qdd), free_rates(b, io->along.q),
+                                 free_rates(b, io->along.qd), free_rates(b, io->along.qdd)};
+    motion                 k  = {vec3_zero(), vec3_zero(), state->motion.a};
+    motion_rate            d  = {vec3_zero(), vec3_zero()};
+    vec3                   dw = vec3_zero();
     if (b->tree.parent ==
         DYN_WORLD) { /* the world does not rotate: this saves 6 % of the torque derivative of solo12 */
         k.a = to_child(X, k.a);
     } else {
-        if (rates) d = state->rate;
-        if (rates)
+        if (v.rates) d = state->rate;
+        if (v.rates)
             d.ad =
-                acceleration_of_point(acceleration_rate_at_child(X, state, lane_of(0)), &state->U, to_parent(X, s.v.v));
+                acceleration_of_point(acceleration_rate_at_child(X, state, lane_of(0)), &state->U, to_parent(X, s.e.v));
         state->motion.a = acceleration_at_child(X, state->motion.a, &state->U);
         k               = motion_to_child(X, state->motion);
-        if (rates) d = motion_rate_to_child(X, d, &k, lane_of(0));
+        if (v.rates) d = motion_rate_to_child(X, d, &k, lane_of(0));
+        dw = v.along ? to_child(X, state->dw) : k.wd;
     }
-    if (rates) state->rate = add_free_motion_rate(d, &k, &s);
+    dw = cross_add(dw, k.w, s.e.w);
+    if (v.rates) state->rate = add_free_motion_rate(d, &k, dw, &s);
+    if (v.along) state->dw = add(dw, s.g.w);
     state->motion = add_free_motion(k, &s);
 }
 
@@ -129,7 +157,7 @@ LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_
     if (!v.wrenches) return;
     if (scene_has_externals(p->scene, p->io->wrenches)) {
         ws->required[i] = wrench_sub(ws->required[i], ws->ext.sum[i]);
-        if (v.rates) ws->w[i] = state->motion.w;
+        if (v.rates && !v.along) ws->w[i] = state->motion.w;
     }
     if (p->io->joint_wrenches)
         ws->axis_wrench[i] = axis_inertial_wrench(b->derived.axis_moments, state->motion.a, &state->U);
@@ -141,7 +169,7 @@ LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_
 LANE_INLINE void set_acceleration_matrices(motion_state *state, newton_euler_variant v)
 {
     state->U = acceleration_matrix_of(state->motion.w, state->motion.wd);
-    if (v.rates) state->Ud = acceleration_matrix_rate(state->motion.w, state->motion.wd, state->rate.wdd);
+    if (v.rates) state->Ud = acceleration_matrix_rate(state->motion.w, component_rate(state, v), state->rate.wdd);
 }
 
 /* --- the pass ------------------------------------------------------------------------------------------------- */
@@ -150,9 +178,11 @@ LANE_INLINE void set_acceleration_matrices(motion_state *state, newton_euler_var
 LANE_INLINE motion_state parent_motion(const newton_euler_pass *p, const dyn_body *b, newton_euler_variant v)
 {
     motion_state state = {.motion = world_motion(p->scene->gravity), .rate = {vec3_zero(), vec3_zero()}};
+    if (v.along) state.dw = vec3_zero();
     if (b->tree.parent != DYN_WORLD) {
         state.motion = p->ws->motion[b->tree.parent];
         if (v.rates) state.rate = p->ws->motion_rate[b->tree.parent];
+        if (v.along) state.dw = p->ws->dw[b->tree.parent];
     }
     set_acceleration_matrices(&state, v);
     return state;
@@ -168,7 +198,7 @@ LANE_INLINE void forward_run(const newton_euler_pass *p, dyn_run run, newton_eul
         /* w, wd, a of the body, and their rates, from those of its parent */
         if (dyn_joint_has_quaternion(b->joint.kind)) {
             motion_state free = state; /* a copy, so that the compiler keeps `state` in registers */
-            free_joint_step(b, &p->ws->XJ[i], p->io, &free, v.rates);
+            free_joint_step(b, &p->ws->XJ[i], p->io, &free, v);
             state = free;
         } else {
             WITH_LINK_TRANSFORM(b, &p->ws->XJ[i], joint_step, joint_rates_of(b, p->io, v), &state, v)
@@ -180,4 +210,5 @@ LANE_INLINE void forward_run(const newton_euler_pass *p, dyn_run run, newton_eul
     if (!body[run.end - 1].tree.carries_run) return;
     p->ws->motion[run.end - 1] = state.motion;
     if (v.rates) p->ws->motion_rate[run.end - 1] = state.rate;
+    if (v.along) p->ws->dw[run.end - 1] = state.dw;
 }

@@ -1,9 +1,17 @@
-/* newton_euler_motion.h - computes the motion of a body from that of its parent, and the time derivative of that step.
+/* newton_euler_motion.h - computes the motion of a body from that of its parent, and the rate of that step: the time
+ * derivative, or the derivative along a direction of the state.
  *
  * Luh, Walker & Paul (1980) in the form of Khalil (2010), eqs. 18-31: classical accelerations, in the axes of each
  * body. Gravity is an acceleration -g of the world. U = [wd x] + [w x]^2 maps a point of a body to its acceleration
- * relative to the origin. The derivatives are those of the components, equation by equation (Guarino Lo Bianco 2009).
- */
+ * relative to the origin. The rates are those of the components, equation by equation (Guarino Lo Bianco 2009).
+ *
+ * A direction gives each joint of one coordinate the rates e, g, j of its position, rate and acceleration, and a joint
+ * with a quaternion six of each. The body's axes turn with the position, at e. The time derivative is the direction
+ * e = sd, g = sdd, j = sddd, along which the components of w have the rate dw = wd.
+ *
+ * Points of a body have constant components in its axes, so that moving a vector within a body, and the wrench of a
+ * body from its mass moments, are linear functions whose rates are the same functions of the rates. Only where axes
+ * turn, R^T x gets the term -e z x R^T x on the way out, and R f the term R (e z x f) on the way back. */
 #pragma once
 #include "acceleration_matrix.h"
 
@@ -12,7 +20,7 @@ typedef struct motion { /* motion of a body, in its axes */
     vec3 a;             /* classical acceleration of the origin, minus gravity */
 } motion;
 
-typedef struct motion_rate { /* time derivatives of the components of wd and a */
+typedef struct motion_rate { /* rates of the components of wd and a */
     vec3 wdd, ad;
 } motion_rate;
 
@@ -22,29 +30,31 @@ typedef struct motion_state {
     acceleration_matrix U;
     motion_rate         rate;
     acceleration_matrix Ud;
+    vec3                dw; /* rate of the components of w; only set along a direction */
 } motion_state;
 
-/* Rate, acceleration and jerk of a joint with one coordinate. */
+/* Rate and acceleration of a joint with one coordinate, and the rates of its position, rate and acceleration. */
 typedef struct joint_rates {
-    lane sd, sdd, sddd;
+    lane sd, sdd, e, g, j;
 } joint_rates;
 
-/* Linear (u) and angular (y) velocity, acceleration and jerk of a joint with a quaternion, in the body's axes. */
+/* Linear (u) and angular (y) velocity and acceleration of a joint with a quaternion, in the body's axes, and the rates
+ * of its position, velocity and acceleration. */
 typedef struct free_joint_rates {
-    twist v, a, jerk;
+    twist v, a, e, g, j;
 } free_joint_rates;
 
-/* Returns rate - sd (z x x): the rate of the components of a vector x in axes that turn about z at sd, rad/s. `rate`:
- * the rate of x itself. */
-LANE_INLINE vec3 subtract_spin(vec3 rate, vec3 x, lane sd)
+/* Returns rate - e (z x x): the rate of the components of a vector x in axes that turn about z at e. `rate`: the rate
+ * of x itself. */
+LANE_INLINE vec3 subtract_spin(vec3 rate, vec3 x, lane e)
 {
-    return (vec3){add_mul(rate.x, sd, x.y), sub_mul(rate.y, sd, x.x), rate.z};
+    return (vec3){add_mul(rate.x, e, x.y), sub_mul(rate.y, e, x.x), rate.z};
 }
-/* Returns rate + sd (z x x): the rate of a vector x itself. `rate`: that of its components in axes that turn about z at
- * sd, rad/s. */
-LANE_INLINE vec3 add_spin(vec3 rate, vec3 x, lane sd)
+/* Returns rate + e (z x x): the rate of a vector x itself. `rate`: that of its components in axes that turn about z at
+ * e. */
+LANE_INLINE vec3 add_spin(vec3 rate, vec3 x, lane e)
 {
-    return (vec3){sub_mul(rate.x, sd, x.y), add_mul(rate.y, sd, x.x), rate.z};
+    return (vec3){sub_mul(rate.x, e, x.y), add_mul(rate.y, e, x.x), rate.z};
 }
 
 LANE_INLINE motion world_motion(const double gravity[3])
@@ -62,15 +72,15 @@ LANE_INLINE vec3 acceleration_at_child(link_transform X, vec3 a, const accelerat
     return acceleration_of_offset(a, U, X.b->pose.p_pc, X.b->pose.offsets);
 }
 
-/* The time derivative of acceleration_at_child: a_p' + U_p' p + U_p p', with U as in the first comment and p the body's
- * origin in the parent's frame. Only a prismatic joint has p' = sd z. */
-LANE_INLINE vec3 acceleration_rate_at_child(link_transform X, const motion_state *parent, lane sd)
+/* The rate of acceleration_at_child: a_p' + U_p' p + U_p p', with U as in the first comment and p the body's origin in
+ * the parent's frame. Only a prismatic joint has p' = e z. */
+LANE_INLINE vec3 acceleration_rate_at_child(link_transform X, const motion_state *parent, lane e)
 {
     const vec3 ad = acceleration_at_child(X, parent->rate.ad, &parent->Ud);
     if (X.joint != DYN_PRISMATIC) return ad;
     double z[3];
     axis_in_parent(X.b, z);
-    return acceleration_of_point(ad, &parent->U, scale(vec3_of(z), sd));
+    return acceleration_of_point(ad, &parent->U, scale(vec3_of(z), e));
 }
 
 /* --- to the body's axes, and the joint's own motion: revolute and prismatic --------------------------------- */
@@ -81,13 +91,20 @@ LANE_INLINE motion motion_to_child(link_transform X, motion k)
     return (motion){.a = to_child(X, k.a), .w = to_child(X, k.w), .wd = to_child(X, k.wd)};
 }
 
-/* Rotates the rates d of the parent's motion to the body's axes, which turn about z at sd. The components of R^T x, for
- * x = a and wd, have the rate R^T x' - sd z x R^T x; k holds R^T a and R^T wd. */
-LANE_INLINE motion_rate motion_rate_to_child(link_transform X, motion_rate d, const motion *k, lane sd)
+/* Rotates the rates d of the parent's motion to the body's axes, which turn about z at e. The components of R^T x, for
+ * x = a and wd, have the rate R^T x' - e z x R^T x; k holds R^T a and R^T wd. */
+LANE_INLINE motion_rate motion_rate_to_child(link_transform X, motion_rate d, const motion *k, lane e)
 {
     d = (motion_rate){.ad = to_child(X, d.ad), .wdd = to_child(X, d.wdd)};
     if (X.joint != DYN_REVOLUTE) return d;
-    return (motion_rate){.ad = subtract_spin(d.ad, k->a, sd), .wdd = subtract_spin(d.wdd, k->wd, sd)};
+    return (motion_rate){.ad = subtract_spin(d.ad, k->a, e), .wdd = subtract_spin(d.wdd, k->wd, e)};
+}
+
+/* Rotates the rate dw of the components of the parent's w likewise; k holds R^T w. */
+LANE_INLINE vec3 component_rate_to_child(link_transform X, vec3 dw, const motion *k, lane e)
+{
+    dw = to_child(X, dw);
+    return X.joint == DYN_REVOLUTE ? subtract_spin(dw, k->w, e) : dw;
 }
 
 /* Adds the joint's motion to the parent's motion k, which is at the body's origin, in the body's axes.
@@ -105,22 +122,21 @@ LANE_INLINE motion add_joint_motion(link_transform X, motion k, joint_rates s)
     return k;
 }
 
-/* The time derivative of add_joint_motion. `body` is its result, k the motion before it.
- *     revolute:   wdd += sddd z + w' x sd z + w x sdd z
- *     prismatic:  a' += sddd z + 2 wd x sd z + 2 w x sdd z
- * For a revolute joint w' = wd + w x sd z, the rate of the components of w, has the x and y of the body's wd. */
-LANE_INLINE motion_rate add_joint_motion_rate(link_transform X, motion_rate d, const motion *k, const motion *body,
-                                              joint_rates s)
+/* The rate of add_joint_motion. k is the motion before it, and dw the rate of the components of the body's w.
+ *     revolute:   wdd += j z + dw x sd z + w x g z
+ *     prismatic:  a' += j z + 2 dw x sd z + 2 w x g z
+ * The z of dw has no effect; along a direction the revolute joint then adds g to it. */
+LANE_INLINE motion_rate add_joint_motion_rate(link_transform X, motion_rate d, const motion *k, vec3 dw, joint_rates s)
 {
     if (X.joint == DYN_PRISMATIC) {
-        const lane twice = s.sd + s.sd, twice_sdd = s.sdd + s.sdd;
-        d.ad.x = add_mul(add_mul(d.ad.x, k->wd.y, twice), k->w.y, twice_sdd);
-        d.ad.y = sub_mul(sub_mul(d.ad.y, k->wd.x, twice), k->w.x, twice_sdd);
-        d.ad.z += s.sddd;
+        const lane twice = s.sd + s.sd, twice_g = s.g + s.g;
+        d.ad.x = add_mul(add_mul(d.ad.x, dw.y, twice), k->w.y, twice_g);
+        d.ad.y = sub_mul(sub_mul(d.ad.y, dw.x, twice), k->w.x, twice_g);
+        d.ad.z += s.j;
     } else {
-        d.wdd.x = add_mul(add_mul(d.wdd.x, body->wd.y, s.sd), k->w.y, s.sdd);
-        d.wdd.y = sub_mul(sub_mul(d.wdd.y, body->wd.x, s.sd), k->w.x, s.sdd);
-        d.wdd.z += s.sddd;
+        d.wdd.x = add_mul(add_mul(d.wdd.x, dw.y, s.sd), k->w.y, s.g);
+        d.wdd.y = sub_mul(sub_mul(d.wdd.y, dw.x, s.sd), k->w.x, s.g);
+        d.wdd.z += s.j;
     }
     return d;
 }
@@ -137,16 +153,17 @@ LANE_INLINE motion add_free_motion(motion k, const free_joint_rates *s)
                     .a  = cross_add(add(k.a, s->a.v), add(add(k.w, k.w), y), u)};
 }
 
-/* The time derivative of add_free_motion. Components R^T x have the rate R^T x' - y x R^T x; d contains R^T x' only.
- * With the rate w' = wd + w x y of the components of w,
- *     wdd_c = wdd + wd x y + ydd + w' x y + w x yd,
- *     a_c'  = a' + a x y + udd + (2 w' + yd) x u + (2 w + y) x ud. */
-LANE_INLINE motion_rate add_free_motion_rate(motion_rate d, const motion *k, const free_joint_rates *s)
+/* The rate of add_free_motion along a direction that turns the joint by e (linear and angular part e_v, e_w), and
+ * changes its velocity by g and its acceleration by j. Components R^T x have the rate R^T x' - e_w x R^T x; d contains
+ * R^T x' only. With the rate w' = dw + w x e_w of the components of w,
+ *     wdd_c = wdd + wd x e_w + j_w + w' x y + w x g_w,
+ *     a_c'  = a' + a x e_w + j_v + (2 w' + g_w) x u + (2 w + y) x g_v,
+ * and w_c has the rate w' + g_w. */
+LANE_INLINE motion_rate add_free_motion_rate(motion_rate d, const motion *k, vec3 w_rate, const free_joint_rates *s)
 {
-    const vec3 u = s->v.v, y = s->v.w, ud = s->a.v, yd = s->a.w, udd = s->jerk.v, ydd = s->jerk.w;
-    const vec3 w_rate = cross_add(k->wd, k->w, y), two_w = add(add(k->w, k->w), y),
-               two_w_rate = add(add(w_rate, w_rate), yd);
-    const vec3 wdd        = cross_add(cross_add(add(ydd, d.wdd), k->wd, y), w_rate, y);
-    const vec3 ad         = add(cross_add(d.ad, k->a, y), udd);
-    return (motion_rate){.wdd = cross_add(wdd, k->w, yd), .ad = cross_add(cross_add(ad, two_w_rate, u), two_w, ud)};
+    const vec3 u = s->v.v, y = s->v.w, e = s->e.w, g = s->g.w;
+    const vec3 two_w = add(add(k->w, k->w), y), two_w_rate = add(add(w_rate, w_rate), g);
+    const vec3 wdd = cross_add(cross_add(add(s->j.w, d.wdd), k->wd, e), w_rate, y);
+    const vec3 ad  = add(cross_add(d.ad, k->a, e), s->j.v);
+    return (motion_rate){.wdd = cross_add(wdd, k->w, g), .ad = cross_add(cross_add(ad, two_w_rate, u), two_w, s->g.v)};
 }

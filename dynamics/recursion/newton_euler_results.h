@@ -3,7 +3,6 @@
 #pragma once
 #include "newton_euler_forward.h"
 #include "dynamics/joint/drive_forces.h"
-#include "dynamics/joint/free_joint_forces.h"
 
 /* Wrench of a body about its origin, in its axes, and its time derivative. The rate is not set if a call computes no
  * rates. */
@@ -24,15 +23,14 @@ LANE_INLINE void free_effort_out(const dyn_body *b, wrench w, lane *tau)
 LANE_NOINLINE void add_free_effort_out(const newton_euler_pass *p, const dyn_body *b)
 {
     const newton_euler_io *io = p->io;
-    free_add_efforts(b, free_forces(b, p->scene->terms, &(free_motion){io->q, io->qd, io->qdd, NULL}), io->tau);
+    free_add_efforts(b, free_forces(b, p->scene->terms, &(free_motion){io->q, io->qd, io->qdd}), io->tau);
 }
 
-/* Adds the time derivatives of the efforts of rotor, damper and spring of a joint with a quaternion. */
+/* Adds the rates of the efforts of rotor, damper and spring of a joint with a quaternion. */
 LANE_NOINLINE void add_free_rate_out(const newton_euler_pass *p, const dyn_body *b)
 {
     const newton_euler_io *io = p->io;
-    const free_motion      x  = {io->q, io->qd, io->qdd, io->qddd};
-    free_add_efforts(b, free_force_rates(b, p->scene->terms, &x), io->tau_dot);
+    free_add_efforts(b, free_force_rates(b, p->scene->terms, io->q, io->qd, io->along), io->tau_dot);
 }
 
 /* Returns the effort S^T w of a joint with one coordinate: the force or moment of w along its axis. */
@@ -65,7 +63,7 @@ LANE_INLINE void effort_out(const newton_euler_pass *p, const dyn_body *b, wrenc
     }
 }
 
-/* Writes the rate of effort_out: tau_s' = S^T w' + rotor inertia * sddd + (friction + spring)'. */
+/* Writes the rate of effort_out: tau_s' = S^T w' + rotor inertia * j + (friction + spring)'. */
 LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, wrench rate)
 {
     const newton_euler_io *io = p->io;
@@ -76,9 +74,9 @@ LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, 
         if (has_free_forces(b)) add_free_rate_out(p, b);
     } else {
         lane effort = effort_along(b, rate);
-        if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate(b, io->qddd));
+        if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate(b, io->along.qdd));
         if (b->joint.has_friction || b->joint.has_spring)
-            effort += joint_passive_rate(b, p->scene->terms, io->q, io->qd, io->qdd);
+            effort += joint_passive_rate(b, p->scene->terms, io->q, io->qd, io->along);
         coordinate_effort_out(p->scene->model, b, effort, io->tau_dot);
     }
 }
@@ -124,16 +122,16 @@ LANE_INLINE void results_out(const newton_euler_pass *p, int i, const wrench_sta
         joint_wrench_out(b, &ws->XJ[i], joint_wrench_rate(p, i, s), io->joint_wrench_rates);
 }
 
-/* Transforms the wrench s, and its rate, to the parent's axes and origin: f_p = R f, n_p = R n + p x R f. sd: rate of
- * the joint. */
-LANE_INLINE void wrench_to_parent_step(link_transform X, lane sd, wrench_state *s, newton_euler_variant v)
+/* Transforms the wrench s, and its rate, to the parent's axes and origin: f_p = R f, n_p = R n + p x R f. e: rate of
+ * the joint's position. */
+LANE_INLINE void wrench_to_parent_step(link_transform X, lane e, wrench_state *s, newton_euler_variant v)
 {
     if (v.rates) {
-        /* R x has the rate R (x' + sd z x x); if p slides along z, p x R f has R (sd z x f) in addition. */
+        /* R x has the rate R (x' + e z x x); if p slides along z, p x R f has R (e z x f) in addition. */
         if (X.joint == DYN_REVOLUTE)
-            s->rate = (wrench){add_spin(s->rate.f, s->wrench.f, sd), add_spin(s->rate.n, s->wrench.n, sd)};
+            s->rate = (wrench){add_spin(s->rate.f, s->wrench.f, e), add_spin(s->rate.n, s->wrench.n, e)};
         else if (X.joint == DYN_PRISMATIC)
-            s->rate.n = add_spin(s->rate.n, s->wrench.f, sd);
+            s->rate.n = add_spin(s->rate.n, s->wrench.f, e);
         wrench_to_parent_form(X, &s->rate);
     }
     wrench_to_parent_form(X, &s->wrench);

@@ -12,10 +12,11 @@
  * and may be small beside it. */
 #define OF_COMPLEX_STEP 1e-12
 #define OF_MATRICES     1e-13
+#define OF_TIME         1e-13
 /* Forward dynamics also loses digits to the condition of M. */
 #define OF_SOLUTIONS 1e-11
 
-enum { ROBOTS = 120, LOADED = 40 };
+enum { ROBOTS = 300, LOADED = 60 };
 
 static void run_rates(const dyn_kernels *k, const trial *t, const trial_directions *d, double *rates, double *tau)
 {
@@ -99,6 +100,42 @@ static void test_rates_are_complex_step_derivatives(void **state)
         compare_rates_with_complex_step(&t);
         trial_free(&t);
     }
+}
+
+/* Time is the direction qd, qdd, qddd, and has a kernel of its own. */
+static void compare_rates_with_time_derivatives(const trial *t)
+{
+    const size_t       nv    = t->nv;
+    double            *rates = trial_array(t, nv), *tau_dot = trial_array(t, nv), *w = trial_array(t, 6 * t->bodies);
+    const dyn_kernels *k;
+    for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
+        rows_directional(k, &t->scene, 1,
+                         (dyn_directional){.q             = t->q,
+                                           .qd            = t->qd,
+                                           .qdd           = t->qdd,
+                                           .wrenches      = t->wrenches,
+                                           .n             = 1,
+                                           .direction_q   = t->qd,
+                                           .direction_qd  = t->qdd,
+                                           .direction_qdd = t->qddd,
+                                           .rates         = rates});
+        rows_torque_derivative(k, &t->scene, 1,
+                               (dyn_torque_derivative){.q                  = t->q,
+                                                       .qd                 = t->qd,
+                                                       .qdd                = t->qdd,
+                                                       .qddd               = t->qddd,
+                                                       .wrenches           = t->wrenches,
+                                                       .tau_dot            = tau_dot,
+                                                       .joint_wrench_rates = w});
+        check_close_scaled("rates along time", t->seed, nv, rates, tau_dot, OF_TIME, largest(6 * t->bodies, w));
+    }
+    free(rates), free(tau_dot), free(w);
+}
+
+static void test_time_is_a_direction(void **state)
+{
+    trial_robots(ROBOTS, 1, compare_rates_with_time_derivatives);
+    trial_terms(1, compare_rates_with_time_derivatives);
 }
 
 /* --- adjoints ----------------------------------------------------------------------------------------------------- */
@@ -230,6 +267,7 @@ static void test_forward_rates_are_products_of_matrices_and_directions(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rates_are_complex_step_derivatives),
+                                       cmocka_unit_test(test_time_is_a_direction),
                                        cmocka_unit_test(test_rates_and_gradients_are_adjoint),
                                        cmocka_unit_test(test_forward_rates_are_products_of_matrices_and_directions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
