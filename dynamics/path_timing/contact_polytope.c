@@ -268,10 +268,14 @@ size_t dyn_polytope_half_spaces(const dyn_polytope_limits *limits, const dyn_pol
             size               = fmax(size, fabs(coefficient[j]));
         }
         if (!(size > INDEPENDENT)) continue; /* no contact changes this effort */
-        if (isfinite(effort->lower))
-            row[n++] = (dyn_limit_row){.n = k, .c = coefficient, .least = effort->lower - without};
-        if (isfinite(effort->upper))
-            row[n++] = (dyn_limit_row){.n = k, .c = coefficient + k, .least = without - effort->upper};
+        if (isfinite(effort->lower)) {
+            row[n] = (dyn_limit_row){.n = k, .c = coefficient, .least = effort->lower - without};
+            n++;
+        }
+        if (isfinite(effort->upper)) {
+            row[n] = (dyn_limit_row){.n = k, .c = coefficient + k, .least = without - effort->upper};
+            n++;
+        }
     }
     return n;
 }
