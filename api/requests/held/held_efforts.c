@@ -278,6 +278,7 @@ bool api_held_efforts_find(const api_evaluation *e, const api_held_efforts *h, s
     const dyn_contact_states states = {
         .kernels = e->kernels, .scene = &e->query->scene, .workspace = e->workspace, .q = motion->q, .qd = motion->qd};
     dyn_held_solve(&w->block, &states, motion->qdd, motion->tau);
+    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* the block may be incomplete */
     if (!find_states(e, h, w, block)) return false;
     dyn_held_put_wrenches(&w->block, w->contacts);
     api_contact_gather_wrenches(e, contact, w->contacts, block, w->wrenches);

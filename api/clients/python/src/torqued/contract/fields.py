@@ -932,6 +932,9 @@ class TorqueInputGiven(_TorqueInputGivenNeeded, total=False):
     period: float
     # s from a sample until its torques act; needs period.
     delay: float
+    # Name of the stored model that the controller uses, with the same coordinates; not for pid and hua. Default: the robot's
+    # own.
+    model: str
     # Whether the controller's model has payload and parameters of the request; not for pid and hua.
     knows_payload: bool
     # Whether the controller's model has the friction of joints; not for pid and hua.
