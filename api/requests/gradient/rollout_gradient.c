@@ -189,6 +189,7 @@ static void normalize_quaternions(const sweep *s, double *q)
 static bool check_step(const sweep *s, size_t step, const dyn_step *io)
 {
     const api_evaluation *e = s->e;
+    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* a step may have ended half-way */
     for (size_t lane = 0; lane < e->lanes && s->block * e->lanes + lane < e->query->rows; lane++) {
         const api_step_means means = {.kernels = e->kernels, .scene = &e->query->scene};
         api_problem          found, problem;

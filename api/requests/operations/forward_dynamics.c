@@ -102,6 +102,8 @@ static bool apply_to_state(const api_evaluation *e, const dyn_contact_block *b, 
 {
     const size_t lane = state % e->lanes;
     api_problem  found;
+    const bool   fails = !dyn_contact_is_factored(b, lane) || b->contradictory[lane] > 0;
+    if (fails && !api_deadline_check(e->query->input->deadline, e->problem)) return false; /* solved only in part */
     if (!dyn_contact_is_factored(b, lane))
         return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "%s", api_contact_not_finite(b->contact));
     if (b->contradictory[lane] > 0) {

@@ -174,6 +174,7 @@ static bool check_states(const api_evaluation *e, const api_step_options *o, con
 {
     api_step_means means = *by;
     means.contact        = range->contact;
+    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* a step may have ended half-way */
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
         size_t      state      = block * e->lanes + lane;
         char        prefix[48] = "";

@@ -118,9 +118,11 @@ class WorkMeter:
             if not in_time and not self.answered(sock, ENOUGH):
                 raise AssertionError(f"{row.name}: no answer after {ENOUGH} s")
             late = 0 if in_time else self.work() - at
-            status = int(sock.recv(4096).split()[1])
+            answer = sock.recv(4096)
+        if not answer:
+            raise AssertionError(f"{row.name}: the connection was closed without an answer\n{self.server.log()[-2000:]}")
         self.await_calm()
-        return self.summed(status, late, before)
+        return self.summed(int(answer.split()[1]), late, before)
 
     def abandon(self, row, seconds):
         """Sends the request of a row, and closes the connection after so many seconds."""
