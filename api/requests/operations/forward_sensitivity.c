@@ -50,7 +50,7 @@ static bool check_contradictory(const api_evaluation *e, const held_options *o, 
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
         api_problem found;
         if (contradictory[lane] == 0) continue;
-        if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* a kernel may have ended before */
+        if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* a kernel may have ended */
         api_problem_clear(&found);
         api_contact_describe(o->held.range->contact, (size_t)contradictory[lane], o->held.damping, &found);
         if (!api_fail_found(e, API_QD, block * e->lanes + lane, &found)) return false;
