@@ -1,6 +1,8 @@
 /* test_request_limits.c - checks the limits of requests: rows, answers, models, memory, bodies, deadlines; and that
  * claimed memory is released. */
 #include "tests/api/support/door.h"
+#include "api/requests/lanes/evaluation.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +166,40 @@ static void watches(void **state)
     free(text);
 }
 
+/* --- results that a kernel has not reached -------------------------------------------------------------------------
+ */
+
+/* Checks one entry of `singular` in a request whose deadline is at `time`, ns. */
+static bool check_singular_entry(double singular, uint64_t time, api_problem *problem)
+{
+    api_deadline   deadline = {.time = time};
+    api_input      input    = {.deadline = &deadline};
+    api_query      query    = {.input = &input, .rows = 1, .problem = problem};
+    api_plan       plan     = {.query = &query};
+    api_evaluation e        = {.plan = &plan, .query = &query, .lanes = 1, .problem = problem};
+    api_problem_clear(problem);
+    return api_check_singular(&e, &singular, 0, 1);
+}
+
+static void results_behind_the_deadline_are_not_read(void **state)
+{
+    (void)state;
+    const double left[] = {1e30, NAN, 0, 7};
+    api_problem  problem;
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        assert_false(check_singular_entry(left[i], 1, &problem));
+        assert_int_equal(problem.code, API_DEADLINE_PASSED);
+    }
+}
+
+static void no_singular_body(void **state)
+{
+    (void)state;
+    api_problem problem;
+    assert_true(check_singular_entry(-1, UINT64_MAX, &problem));
+    assert_true(check_singular_entry(-1, 1, &problem)); /* the end of the request tells of the deadline */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +210,8 @@ int main(void)
         cmocka_unit_test(answers_hold_only_their_bytes),
         cmocka_unit_test(bodies_and_syntax),
         cmocka_unit_test(watches),
+        cmocka_unit_test(results_behind_the_deadline_are_not_read),
+        cmocka_unit_test(no_singular_body),
     };
     return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }
