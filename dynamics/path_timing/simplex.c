@@ -78,8 +78,8 @@ static size_t choose_entering(const dyn_simplex *s, size_t columns, bool first)
     return found;
 }
 
-/* Returns the row that a step along column c reaches first, and the step; m: none. Rows that are reached within SLACK
- * of each other are told apart by the size of the pivot. */
+/* Returns the row that a step along column c reaches first, and the step; m: no row is reached. Among rows whose values
+ * are negative by at most SLACK there, the one with the largest pivot is chosen. */
 static size_t choose_row(const dyn_simplex *s, size_t c, double *step)
 {
     double most  = INFINITY;
