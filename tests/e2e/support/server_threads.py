@@ -9,8 +9,9 @@ import unittest
 
 SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # requests of ptrace(2)
 
-# numbers of epoll_wait, epoll_pwait and futex
-WAITS = {"x86_64": (232, 281, 202), "aarch64": (22, 98)}[platform.machine()]
+# numbers of epoll_wait and epoll_pwait, and of futex
+EPOLL_WAITS, FUTEX = {"x86_64": ((232, 281), 202), "aarch64": ((22,), 98)}[platform.machine()]
+FUTEX_COMMAND, FUTEX_WAIT_BITSET = 0x7f, 9  # of futex(2): the part of its second argument that says what to do
 
 
 def stats(server, thread):
@@ -66,10 +67,13 @@ class Held:
         os.waitpid(self.thread, 0x40000000)  # __WALL of waitpid(2)
 
     def waits(self):
-        """Returns True if the stopped thread was in epoll_pwait(2) or futex(2): it then waits for an event, a condition or,
-        for an instant, a lock."""
+        """Returns True if the stopped thread waited for an event, in epoll_pwait(2), or for a condition, in futex(2). A
+        thread may hold a lock where it uses futex to wait for another lock or to wake others."""
         with open(f"/proc/{self.thread}/syscall") as syscall:
-            return int(syscall.read().split()[0]) in WAITS
+            number, *arguments = syscall.read().split()
+        if int(number) == FUTEX:
+            return int(arguments[1], 16) & FUTEX_COMMAND == FUTEX_WAIT_BITSET
+        return int(number) in EPOLL_WAITS
 
 
 def seconds(server, thread):
