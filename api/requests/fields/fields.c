@@ -79,9 +79,9 @@ const char *api_comma_remedy(const api_node *numbers, size_t expected)
 const char *api_coordinates_remedy(const api_query *q, const api_node *numbers, bool positions)
 {
     const api_model *m = q->model, *full = q->call->model;
-    const size_t     given = api_node_size(numbers), expected = positions ? m->nq : m->nv;
-    if (q->reduced && given == (positions ? full->nq : full->nv)) return "; leave out the entries of locked joints";
-    if (given == expected || given != (positions ? m->nv : m->nq)) return api_comma_remedy(numbers, expected);
+    const size_t     count = api_node_size(numbers), expected = positions ? m->nq : m->nv;
+    if (q->reduced && count == (positions ? full->nq : full->nv)) return "; leave out the entries of locked joints";
+    if (count == expected || count != (positions ? m->nv : m->nq)) return api_comma_remedy(numbers, expected);
     return positions ? "; a rotation has four positions, its quaternion [x, y, z, w], but three rates"
                      : "; a rotation has three numbers here, but four positions in q, its quaternion";
 }

@@ -77,7 +77,7 @@ static bool read_rolling_member(api_query *q, const api_node *entry, const api_p
 }
 
 /* Refuses members that choose the wrenches of a contact in an operation whose `fields` of an entry have none. */
-static bool refuse_choice(const api_query *q, const api_node *given, const api_place *up, const char *const *fields)
+static bool refuse_choice(const api_query *q, const api_node *entry, const api_place *up, const char *const *fields)
 {
     static const char text[] = "\"%s\" is known to inverse-dynamics, torque-derivative, sensitivity and path-timing, "
                                "which choose wrenches within limits; here held frames have none: leave it out, or "
@@ -88,7 +88,7 @@ static bool refuse_choice(const api_query *q, const api_node *given, const api_p
         size_t          known = 0;
         while (fields[known] && strcmp(fields[known], limit) != 0)
             known++;
-        if (!fields[known] && api_node_get(given, limit))
+        if (!fields[known] && api_node_get(entry, limit))
             return api_fail_at(q->problem, &place, API_UNKNOWN_FIELD, text, limit);
     }
     return true;
