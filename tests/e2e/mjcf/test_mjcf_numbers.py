@@ -124,6 +124,20 @@ ALIGNED = {
     "a body in it": file(FREE.format('<freejoint align="true"/>', BOX + '<body name="c"><geom size=".1"/></body>')),
     "empty": file(FREE.format('<freejoint align="true"/>', ""), "", compiler(boundmass="1", boundinertia=".1")),
 }
+SLIDE = '<joint type="slide" armature=".7" springdamper=".1 .5" {}/>'
+SLIDERS = {  # MuJoCo leaves the armature of a slide out where its body is "simple"
+    "": SLIDE.format(""), "oblique": SLIDE.format('axis="1 2 3"'), "away": SLIDE.format('pos="0 1 0"'), "opposed": SLIDE.format('axis="0 -1 0"'),
+    "nearly along": SLIDE.format('axis="0 1 1e-9"'), "two": SLIDE.format("") + '<joint type="slide" axis="1 0 0"/>',
+    "two oblique": SLIDE.format("") + SLIDE.format('axis="1 1 0"'), "hinge": SLIDE.format("") + '<joint axis="1 0 0"/>',
+}
+SLIDING = {
+    "sphere": '<geom size=".1"/>', "box": '<geom type="box" size=".1 .2 .3"/>', "turned box": '<geom type="box" size=".1 .2 .3" euler="1 0 0"/>',
+    "offset": '<geom size=".1" pos="2e-6 0 0"/>', "small offset": '<geom size=".1" pos="5e-7 0 0"/>',
+    "two spheres": '<geom size=".1" pos=".3 0 0"/><geom size=".1" pos="-.3 0 0"/>', "two above": '<geom size=".1" pos="0 0 .3"/><geom size=".1" pos="0 0 -.3"/>',
+    "tensor": '<inertial pos="0 0 0" mass="2" fullinertia="1 1.1 1.2 0 0 0"/>', "sorted": '<inertial pos="0 0 0" mass="2" fullinertia="1.2 1.1 1 0 0 0"/>',
+    "turn": '<inertial pos="0 0 0" quat="1 0 0 1e-5" mass="2" diaginertia="1 1.1 1.2"/>', "small turn": '<inertial pos="0 0 0" quat="1 0 0 1e-7" mass="2" diaginertia="1 1.1 1.2"/>',
+    "child": '<geom size=".1"/><body><geom size=".1"/></body>',
+}
 SPRINGDAMPERS = {
     "hinge": file(arm('<joint name="j" axis="0 1 0" springdamper=".1 .7" springref=".3" stiffness="7" damping="3"/>')),
     "slide": file(arm('<joint name="j" type="slide" axis="0 1 3" springdamper=".1 .7" ref=".2"/>')),
@@ -178,6 +192,10 @@ RICH = '<joint name="j" axis="0 1 0" frictionloss=".7" damping=".4" stiffness="3
 FLAGS = {name: file(chain(RICH), "<equality><joint joint1='j' joint2='k'/></equality>", flags(**{name: "disable"})) for name in (
     "constraint", "spring", "damper", "gravity", "frictionloss", "limit", "equality", "clampctrl", "contact", "warmstart", "eulerdamp")}
 TURNS = {"euler": ".1 .2 .3", "axisangle": "1 2 3 .4", "xyaxes": "1 2 0 -2 1 0", "zaxis": "1 2 3"}
+SPRINGDAMPERS |= {f"{joint} {content}": file(f'<body euler=".1 .2 .3">{SLIDERS[joint]}{SLIDING[content]}</body>')
+                  for joint in SLIDERS for content in SLIDING if joint == "" or content in ("sphere", "tensor")}
+SPRINGDAMPERS |= {f"a slide on a {kind} body": file(f'<body name="a">{joint}{BOX}<body pos="1 0 0">{SLIDE.format("")}<geom size=".1"/></body></body>')
+                  for kind, joint in (("static", ""), ("moving", "<joint/>"))}
 ORIENTATIONS = {name: file(arm(content='<geom class="k" quat="1 2 3 4" mass="2"/><site class="k" name="s" quat="4 3 2 1"/>'), "", RADIANS +
                            f'<default><default class="k"><geom type="box" size=".1 .2 .3" {name}="{turn}"/><site {name}="{turn}"/></default>'
                            '</default>') for name, turn in TURNS.items()}
