@@ -1,7 +1,7 @@
 #!/bin/bash
 # MJCF: the armature a of a fixed tendon of length c1 q1 + c2 q2 adds a c c^T to the mass matrix, so that an acceleration of
-# one joint needs an effort a c1 c2 at the other. It does where one joint carries the other. For joints of different branches the
-# entry is left out, in the mass matrix and in inverse dynamics.
+# one joint needs an effort a c1 c2 at the other. Where one joint carries the other, MuJoCo has this entry. For joints of different
+# branches the entry is left out, in the mass matrix and in inverse dynamics.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

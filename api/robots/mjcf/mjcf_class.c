@@ -127,7 +127,7 @@ bool api_mjcf_find_class(api_mjcf *m, const xmlNode *element, const char *attrib
     if (!name) return true;
     const json_t *found = json_object_get(m->class_index, name);
     if (found) *class_index = (int)json_integer_value(found);
-    if (!found && strcmp(name, "main") == 0) { /* it is there without any <default> */
+    if (!found && strcmp(name, "main") == 0) { /* every file has this class */
         *class_index = m->main_class;
         return true;
     }

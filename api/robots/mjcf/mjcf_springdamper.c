@@ -194,7 +194,7 @@ static double effective_inertia(const matrix *t, const api_mjcf_joint *joint)
     return (double)n / fmax(LEAST, sum);
 }
 
-static bool slides_along_axis(const api_mjcf_joint *joint)
+static bool is_simple_slide(const api_mjcf_joint *joint)
 {
     int along = 0;
     for (int i = 0; i < 3; i++) {
@@ -225,7 +225,7 @@ static bool is_simple(const api_mjcf *m, const api_mjcf_joint *joint)
     if (next < m->n_bodies && m->bodies[next].parent == joint->body) return false;
     if (body->parent >= 0 && m->bodies[body->parent].moves) return false;
     for (size_t i = 0; i < body->n_joints; i++)
-        if (!slides_along_axis(&m->joints[body->first_joint + i])) return false;
+        if (!is_simple_slide(&m->joints[body->first_joint + i])) return false;
     return is_inertial_frame(body);
 }
 

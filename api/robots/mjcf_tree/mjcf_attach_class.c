@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    MOST_NAMES = 1000000, /* that attachments compare, all together */
+    MOST_NAMES = 1000000, /* classes compared by all attachments of a file */
     SHADOW_KEY = 440      /* bytes of the index of a model and a name, which mjcf_attach_join bounds */
 };
 
