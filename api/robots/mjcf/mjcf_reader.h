@@ -303,6 +303,8 @@ bool api_mjcf_normalise(api_mjcf *m, const xmlNode *element, const char *attribu
 bool api_mjcf_read_bodies(api_mjcf *m);
 /* Sets the names of bodies, joints and sites. */
 bool api_mjcf_name_all(api_mjcf *m);
+/* Sets *name to that of a mesh or height field: stated, or that of its file without folders and ending. NULL: none. */
+bool api_mjcf_asset_name(api_mjcf *m, const xmlNode *element, const char **name);
 /* Adds a geom's inertia to `from_geoms` of its body, or the geom to `mesh_geoms`. X is the geom's pose in the body;
  * half_length as of fromto. */
 bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,

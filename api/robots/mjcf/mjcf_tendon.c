@@ -30,7 +30,7 @@ static bool read_tendon_limits(api_mjcf *m, api_mjcf_tendon *t)
     int                      limited  = 2;
     if (!api_mjcf_choice(m, &t->item, "limited", values, &limited) || !api_mjcf_numbers(m, &t->item, "range", range, 2))
         return false;
-    bool has_range = range[0] != 0 || range[1] != 0;
+    bool has_range = range[0] < range[1];
     t->limited     = limited == 1 || (limited == 2 && api_mjcf_compiler_of(m, t->element)->auto_limits && has_range);
     return true;
 }

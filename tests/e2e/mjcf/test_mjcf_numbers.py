@@ -124,6 +124,10 @@ ALIGNED = {
     "a body in it": file(FREE.format('<freejoint align="true"/>', BOX + '<body name="c"><geom size=".1"/></body>')),
     "empty": file(FREE.format('<freejoint align="true"/>', ""), "", compiler(boundmass="1", boundinertia=".1")),
 }
+FIELD = '<asset><hfield {} nrow="2" ncol="3" elevation="0 .1 .2 .3 .4 1" size="2 3 .5 .1"/></asset>'
+HFIELDS = {more: file(arm(content=f'<geom type="hfield" hfield="h" pos=".1 .2 .3" euler=".1 .2 .3" {more}/>'), "", RADIANS + FIELD.format('name="h"'))
+           for more in ("", 'mass="2"', 'density="10"', 'mass="0"/><geom size=".1"', 'shellinertia="true"')}
+HFIELDS["class"] = file(arm(content='<geom size="1" pos="1 0 0"/>'), "", RADIANS + FIELD.format('name="k"') + '<default><geom type="hfield" hfield="k"/></default>')
 SLIDE = '<joint type="slide" armature=".7" springdamper=".1 .5" {}/>'
 SLIDERS = {  # MuJoCo leaves the armature of a slide out where its body is "simple"
     "": SLIDE.format(""), "oblique": SLIDE.format('axis="1 2 3"'), "away": SLIDE.format('pos="0 1 0"'), "opposed": SLIDE.format('axis="0 -1 0"'),
@@ -220,7 +224,7 @@ NAMES = {
     "of the floating base": file('<body name="r"><freejoint/>' + BOX + '<site name="a" pos="1 2 3"/>' + chain() + "</body>"),
 }
 KINDS = {"armature_of_actuators": MOTORS, "inertial_in_frames": FRAMES, "inertia_from_geoms": FROM_GEOMS, "bounds": BOUNDS,
-         "total_mass": TOTALS, "aligned_free_bodies": ALIGNED, "springdamper": SPRINGDAMPERS, "polynomials_of_joints": POLYNOMIALS, "gravity_compensation": GRAVITY,
+         "total_mass": TOTALS, "aligned_free_bodies": ALIGNED, "springdamper": SPRINGDAMPERS, "height_fields": HFIELDS, "polynomials_of_joints": POLYNOMIALS, "gravity_compensation": GRAVITY,
          "flags": FLAGS, "orientations_of_classes": ORIENTATIONS, "names": NAMES}
 
 
@@ -329,6 +333,8 @@ class Efforts(mujoco3.Agreement):
                 ("", actuators(free, plain.format(1, "-2 2", "")), None, False),
                 ("", actuators(plain.format(1, "-2 5", ""), plain.format(-1, "-2 5", "")), 7, False),
                 ("", actuators(plain.format(1, "0 5", "")), None, True), ("", actuators(plain.format(1, "2 5", "")), None, True),
+                ('actuatorfrcrange="2 2"', "", None, False), ("", actuators(plain.format(1, "2 -2", "")), None, False),
+                ("", actuators(plain.format(1, "-2 2", 'forcerange="3 3"')), 2, False),
                 ("", actuators('<general joint="j" gainprm="3" ctrlrange="-2 2" gear="2"/>'), 12, False),
                 ("", actuators('<general joint="j" gainprm="-3" ctrlrange="-2 1"/>'), 3, True),
                 ("", actuators('<general joint="j" biastype="affine" ctrlrange="-2 2"/>'), None, False),
@@ -356,7 +362,7 @@ class Positions(mujoco3.Agreement):
         manual = RADIANS.replace("/>", ' autolimits="false"/>')
         for joint, before, limits in (('range="-1.2 0.7"', RADIANS, [-1.2, 0.7]), ('range="-1.2 0"', RADIANS, [-1.2, 0]), ('range="0 0.7"', RADIANS, [0, 0.7]),
                                       ('range="0 0"', RADIANS, None), ('range="-1.2 0" limited="false"', RADIANS, None),
-                                      ('range="-1.2 0" limited="true"', manual, [-1.2, 0]), ('range="-90 0"', "", [-math.pi / 2, 0])):
+                                      ('range="-1.2 0" limited="true"', manual, [-1.2, 0]), ('range="1 1"', RADIANS, None), ('range="1 -1"', RADIANS, None), ('range="-90 0"', "", [-math.pi / 2, 0])):
             text = file(arm(f'<joint name="j" axis="0 1 0" {joint}/>'), "", before)
             Compiled(text)
             self.put_text("m", text)
