@@ -31,8 +31,9 @@ static bool read_range(api_mjcf *m, const api_mjcf_item *item, const char *range
     range[0] = range[1] = 0;
     if (!api_mjcf_choice(m, item, limited_name, values, &limited) || !api_mjcf_numbers(m, item, range_name, range, 2))
         return false;
-    bool given = range[0] < range[1];
-    *limits    = limited == 1 || (limited == 2 && api_mjcf_compiler_of(m, item->element)->auto_limits && given);
+    bool given;
+    if (!api_mjcf_range_limits(m, item->element, range_name, range, &given)) return false;
+    *limits = limited == 1 || (limited == 2 && api_mjcf_compiler_of(m, item->element)->auto_limits && given);
     if (!*limits || range[0] < range[1]) return true;
     return api_xml_fail(&m->xml, item->element, API_BAD_VALUE, "%s of <%.40s>: %.9g is not below %.9g", range_name,
                         (const char *)item->element->name, range[0], range[1]);

@@ -209,6 +209,17 @@ bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribu
     return api_xml_choice(&m->xml, api_mjcf_with(m, item, attribute), attribute, values, index);
 }
 
+bool api_mjcf_range_limits(api_mjcf *m, const xmlNode *element, const char *attribute, const double range[2],
+                           bool *limits)
+{
+    *limits = range[0] < range[1];
+    if (*limits || (range[0] == 0 && range[1] == 0)) return true;
+    return api_xml_report(&m->xml, element, "warning", "suspicious",
+                          "%s of <%.40s>, %.9g to %.9g, is empty: unless the file says that it limits, it does not, as "
+                          "in MuJoCo",
+                          attribute, (const char *)element->name, range[0], range[1]);
+}
+
 bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value)
 {
     return isfinite(value) || api_xml_fail(&m->xml, element, API_NON_FINITE, "%s is beyond the range of numbers", what);

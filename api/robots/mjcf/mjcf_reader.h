@@ -276,6 +276,10 @@ bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribu
                      int *index);
 bool api_mjcf_has(const api_mjcf *m, const api_mjcf_item *item, const char *attribute);
 
+/* Sets *limits to whether a range limits by itself: its ends are in order. Reports one that does not, but for 0 0. */
+bool api_mjcf_range_limits(api_mjcf *m, const xmlNode *element, const char *attribute, const double range[2],
+                           bool *limits);
+
 /* Fails for a figure, made of several of the file, that is beyond the range of numbers. */
 bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value);
 

@@ -369,6 +369,12 @@ class Positions(mujoco3.Agreement):
             link = self.client.get("/v1/models/m/document").json()["links"][0]
             self.assertEqual(link["joint"].get("limits", {}).get("position"), limits, (joint, before))
 
+    def test_an_empty_range_is_told(self):
+        for joint, after, name in (('range="1 1"', "", "range"), ('actuatorfrcrange="2 -2"', "", "actuatorfrcrange"),
+                                   ("", actuators('<motor joint="j" ctrlrange="2 2"/>'), "ctrlrange"), ("", actuators('<motor joint="j" forcerange="3 1"/>'), "forcerange")):
+            said = [entry["text"] for entry in self.put_text("m", file(arm(f'<joint name="j" axis="0 1 0" {joint}/>'), after)) if entry["severity"] == "warning"]
+            self.assertTrue(any(line.startswith(name + " of") and "empty" in line for line in said), said)
+
 
 class Loops(mujoco3.Agreement):
     """Where the server's loops are closed, MuJoCo's constraints have no residual."""
