@@ -235,27 +235,13 @@ static bool attach_in(api_mjcf *m, api_mjcf_files *files, xmlNode *in, size_t mo
     return true;
 }
 
-/* Sets the classes of a model's own elements outside <worldbody>, which MuJoCo reads behind all attachments. */
-static bool inherit_in_sections(api_mjcf *m, const api_mjcf_files *files, size_t model)
-{
-    static const char *const names[] = {"tendon", "equality", "actuator"};
-    const xmlNode           *root    = files->model[model].root;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        for (const xmlNode *s = api_xml_child(root, names[i]); s; s = api_xml_next(s, names[i]))
-            for (xmlNode *e = s->children; e; e = e->next)
-                if (e->type == XML_ELEMENT_NODE && api_mjcf_model_of(files, e) == model &&
-                    !mjcf_attach_inherit(m, model, e, "main"))
-                    return false;
-    return true;
-}
-
 static bool expand_model(api_mjcf *m, api_mjcf_files *files, size_t model)
 {
     const xmlNode *root = files->model[model].root;
     if (!load_all_attached(m, files, model)) return false;
     for (const xmlNode *w = api_xml_child(root, "worldbody"); w; w = api_xml_next(w, "worldbody"))
         if (!attach_in(m, files, (xmlNode *)(uintptr_t)w, model, "main")) return false;
-    return inherit_in_sections(m, files, model);
+    return true;
 }
 
 bool api_mjcf_attach(api_mjcf *m, api_mjcf_files *files)

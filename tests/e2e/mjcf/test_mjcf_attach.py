@@ -110,6 +110,18 @@ class Attachments(mujoco3.Agreement):
                             '<body name="b"><joint name="jb"/><geom size=".2" pos=".1 0 0"/></body></body>',
                             before='<default><default class="soft"><joint damping=".6"/></default></default>', models='<model name="pair" file="pair.xml"/>'), pair=pair)
 
+    def test_sections_keep_the_classes_of_the_robot(self):
+        """Behind an <attach> without prefix, tendons, equalities and actuators have the robot's defaults."""
+        part = ('<mujoco model="part"><default><tendon damping="10"/><motor armature="10"/><equality active="false"/></default><worldbody><body><joint name="j"/>'
+                '<geom size=".1" pos="0 1 0"/></body></worldbody></mujoco>')
+        body = '<body><joint name="k"/><geom size=".1" pos="1 0 0"/></body>'
+        for before in ("", '<default><tendon damping="1"/><motor armature="1"/></default>'):
+            self.same(robot(attach("", model="part") + body, before=before, models='<model file="part.xml"/>',
+                            after='<tendon><fixed><joint joint="k" coef="1"/></fixed></tendon><actuator><motor joint="k"/></actuator>'), part=part)
+            answer = self.put(robot(attach("", model="part") + body, before=before, models='<model file="part.xml"/>',
+                                    after='<equality><joint joint1="k" joint2="j"/></equality>'), {"part.xml": part}, "")
+            self.assertEqual(answer.json()["nv"], 1, answer)
+
     def test_tendons_have_the_classes_of_their_model(self):
         rope = ('<mujoco model="rope"><default><tendon stiffness="3" damping="2"/><default class="t"><tendon frictionloss="4"/></default></default><worldbody><body '
                 'name="q"><joint name="j"/><geom size=".1"/></body></worldbody><tendon><fixed name="T" {}><joint joint="j" coef="2"/></fixed></tendon></mujoco>')
