@@ -314,13 +314,13 @@ static bool relax(dyn_rigid_problem *p, double size, int sweeps, dyn_deadline de
  * that stick reach their cones together, the residual has minima above zero beside the forces with which one slides. */
 static bool refine_from_less_friction(dyn_rigid_problem *p, double part, dyn_deadline deadline)
 {
-    double own[DYN_MAX_RIGID];
-    memcpy(own, p->friction, p->n * sizeof *own);
+    double friction[DYN_MAX_RIGID];
+    memcpy(friction, p->friction, p->n * sizeof *friction);
     for (size_t i = 0; i < p->n; i++)
         p->friction[i] *= 1 - part;
     project_forces(p);
     const bool refined = dyn_rigid_refine(p, deadline);
-    memcpy(p->friction, own, p->n * sizeof *own);
+    memcpy(p->friction, friction, p->n * sizeof *friction);
     return refined && dyn_rigid_refine(p, deadline);
 }
 
