@@ -79,7 +79,8 @@ static size_t choose_entering(const dyn_simplex *s, size_t columns, bool first)
 }
 
 /* Returns the row that a step along column c reaches first, and the step; m: no row is reached. Among rows whose values
- * are negative by at most SLACK there, the one with the largest pivot is chosen. */
+ * are negative by at most SLACK there, the one with the largest pivot is chosen. Both passes divide: the product of a
+ * quotient and its divisor may round below the dividend, and large values do not change by SLACK. */
 static size_t choose_row(const dyn_simplex *s, size_t c, double *step)
 {
     double most  = INFINITY;
@@ -90,7 +91,7 @@ static size_t choose_row(const dyn_simplex *s, size_t c, double *step)
     }
     for (size_t i = 0; i < s->m; i++) {
         const double *row = dyn_simplex_row(s, i);
-        if (!is_bounded(s, i) || !(row[c] < -PIVOT) || !(row[s->n + 1] <= -row[c] * most)) continue;
+        if (!is_bounded(s, i) || !(row[c] < -PIVOT) || !(fmax(row[s->n + 1], 0) / -row[c] <= most)) continue;
         if (found < s->m && !(row[c] < dyn_simplex_row(s, found)[c])) continue;
         found = i;
     }

@@ -10,6 +10,9 @@
 /* Part of the largest diagonal entry of A: nothing moves a point along a row with a smaller entry. */
 #define IMMOBILE 1e-14
 
+#define LESS      1e-3 /* parts of the friction that the last searches begin without */
+#define MUCH_LESS 1e-2
+
 enum {
     SWEEPS = 50, /* sweeps of the first round; each further one has four times as many */
     ROUNDS = 5,
@@ -307,6 +310,20 @@ static bool relax(dyn_rigid_problem *p, double size, int sweeps, dyn_deadline de
     return true;
 }
 
+/* Refines the forces with all coefficients of friction less by `part`, and from there with the own ones. Where contacts
+ * that stick reach their cones together, the residual has minima above zero beside the forces with which one slides. */
+static bool refine_from_less_friction(dyn_rigid_problem *p, double part, dyn_deadline deadline)
+{
+    double friction[DYN_MAX_RIGID];
+    memcpy(friction, p->friction, p->n * sizeof *friction);
+    for (size_t i = 0; i < p->n; i++)
+        p->friction[i] *= 1 - part;
+    project_forces(p);
+    const bool refined = dyn_rigid_refine(p, deadline);
+    memcpy(p->friction, friction, p->n * sizeof *friction);
+    return refined && dyn_rigid_refine(p, deadline);
+}
+
 static bool iterate(dyn_rigid_problem *p, double size, dyn_deadline deadline)
 {
     double relaxed[DYN_RIGID_MOST_ROWS];
@@ -317,7 +334,9 @@ static bool iterate(dyn_rigid_problem *p, double size, dyn_deadline deadline)
         if (dyn_rigid_refine(p, deadline)) return true;
         memcpy(p->force, relaxed, dyn_rigid_rows(p) * sizeof *relaxed);
     }
-    return false;
+    if (refine_from_less_friction(p, LESS, deadline)) return true;
+    memcpy(p->force, relaxed, dyn_rigid_rows(p) * sizeof *relaxed);
+    return refine_from_less_friction(p, MUCH_LESS, deadline);
 }
 
 bool dyn_rigid_problem_solve(dyn_rigid_problem *p, dyn_deadline deadline)

@@ -165,7 +165,8 @@ static void bound_motor(dyn_robot_ode *ode, const dyn_motor_limit *motor, const 
     }
 }
 
-/* Writes the rates z' = r - q of the integrals of errors; 0 where the effort is clipped and would grow with them. */
+/* Writes the rates z' = r - q of the integrals of errors; 0 where z' would move the effort before clipping away from
+ * the effort that acts, which the limit of a motor of a transmission may also raise. */
 static void integrate_errors(const dyn_robot_ode *ode, double *rate)
 {
     const dyn_actuator_input *d  = &ode->s->input;
@@ -173,7 +174,7 @@ static void integrate_errors(const dyn_robot_ode *ode, double *rate)
     const size_t              W  = ode->W;
     for (size_t i = 0; d->gains[DYN_KI] && i < ode->state.nv * W; i++) {
         const bool driven = d->position[i / W] >= 0 && (!d->actuated || d->actuated[i / W]);
-        const bool winds  = ode->tau[i] != ode->unclipped[i] && ode->unclipped[i] * ode->error[0][i] > 0;
+        const bool winds  = (ode->unclipped[i] - ode->tau[i]) * ode->error[0][i] > 0;
         to[i]             = driven && !winds ? ode->error[0][i] : 0;
     }
 }

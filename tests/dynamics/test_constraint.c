@@ -1,8 +1,10 @@
 /* test_constraint.c - checks the kernels that solve for the wrenches on held frames: the equations that define their
- * results, LAPACK's solutions of single states, and equal bits in all lanes and on all targets. */
+ * results, LAPACK's solutions of single states, and equal bits in all lanes and on all targets; and the laws of contact
+ * and friction of forces on rigid points. */
 #include "tests/dynamics/support/check.h"
 #include "dynamics/contact/contact.h"
 #include "dynamics/held_directions.h"
+#include "dynamics/rigid_contact/rigid_contact_solver.h"
 #include "tests/dynamics/support/trial.h"
 #include <math.h>
 #include <stdlib.h>
@@ -284,9 +286,62 @@ static void test_the_bound_is_the_product_of_traces(void **state)
     trial_robots(ROBOTS, ROWS, check_inertia_of_robot);
 }
 
+/* --- rigid contacts, one state without lanes -------------------------------------------------------------------- */
+
+enum { POINTS = 2, POINT_ROWS = DYN_RIGID_ROWS * POINTS, RIGID_COORDINATES = 9 };
+
+/* A body on two points, at the instant at which the first begins to slide. The points do not move relative to each
+ * other, so that A is singular and forces that hold both are not unique: all of them leave a cone. */
+static const double INERTIA[POINT_ROWS][POINT_ROWS] = {
+    {0.2804912459826356, 0.021705188758530072, 0.1514788918016873, 0.30273478326928566, 0.0060837366728764145,
+     -0.0488522589838394},
+    {0.021705188758530072, 0.9249617803512518, 0.10722746896765137, 0.46556617527314814, 0.22066808836050586,
+     -0.21724156916975673},
+    {0.1514788918016873, 0.10722746896765137, 0.8351451637526721, 0.25847208778783853, 0.036580129423418185,
+     0.05976193103313986},
+    {0.30273478326928566, 0.46556617527314814, 0.25847208778783853, 0.6431308979529031, -0.05342012573122486,
+     -0.08970584905874368},
+    {0.0060837366728764145, 0.22066808836050586, 0.036580129423418185, -0.05342012573122486, 0.3255876415454452,
+     -0.16381053249389319},
+    {-0.0488522589838394, -0.21724156916975673, 0.05976193103313986, -0.08970584905874368, -0.16381053249389319,
+     0.6638279474416076}};
+static const double FREE[POINT_ROWS] = {-1.8312051937350784, 2.593053057760572, -6.921201717211567,
+                                        -2.226443171403429,  2.632350098814026, -8.810808254902593};
+static const double FRICTION[POINTS] = {0.452762, 0.939643};
+
+/* Forces with which one point slides and the other sticks satisfy Signorini's and Coulomb's laws; forces that hold both
+ * points do not. */
+static void test_a_contact_slides_once_no_forces_hold_both(void **state)
+{
+    (void)state;
+    dyn_rigid_problem p       = {.nv = RIGID_COORDINATES, .n = POINTS};
+    double           *room    = calloc(dyn_rigid_problem_entries(RIGID_COORDINATES, POINTS), sizeof *room);
+    double            fastest = 0;
+    assert_non_null(room);
+    dyn_rigid_problem_lay_out(&p, POINTS, room);
+    memcpy(p.A, INERTIA, sizeof INERTIA);
+    memcpy(p.b, FREE, sizeof FREE);
+    for (size_t i = 0; i < POINTS; i++) {
+        p.friction[i] = FRICTION[i];
+        p.mode[i]     = DYN_RIGID_STICKS;
+    }
+    assert_true(dyn_rigid_problem_solve(&p, (dyn_deadline){0}));
+    for (size_t i = 0; i < POINTS; i++) {
+        const double *f = p.force + DYN_RIGID_ROWS * i, *a = p.left + DYN_RIGID_ROWS * i;
+        const double  rub = hypot(f[0], f[1]), slip = hypot(a[0], a[1]), most = FRICTION[i] * f[2];
+        fastest = fmax(fastest, slip);
+        assert_true(f[2] > 1 && fabs(a[2]) < 1e-7);
+        assert_true(rub < most + 1e-7);
+        if (slip > 1e-6) assert_true(rub > most - 1e-7 && f[0] * a[0] + f[1] * a[1] < -(1 - 1e-6) * rub * slip);
+    }
+    assert_true(fastest > 1e-6);
+    free(room);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_contact_slides_once_no_forces_hold_both),
         cmocka_unit_test(test_redundant_frames_of_random_robots),
         cmocka_unit_test(test_the_bound_is_the_product_of_traces),
     };

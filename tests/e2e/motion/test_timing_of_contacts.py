@@ -6,7 +6,7 @@ import cbor2
 import numpy as np
 import tap
 from contacts import AXES, ContactCase
-from held_robots import limits
+from held_robots import limits, random_robot
 from samples import body
 from scipy.interpolate import make_interp_spline
 from scipy.optimize import linprog
@@ -212,6 +212,24 @@ class TimingOfContacts(ContactCase):
         self.assertLess(more["duration"], cone["duration"])
         self.assertGreater(more["duration"], 0.98 * cone["duration"])
         self.check_wrenches("solo12", cone, points(FEET, friction_coefficient=0.3), 2.7)
+
+    def test_random_robots_move_one_joint_beyond_held_frames(self):
+        """Several frames bear each robot, with wrenches of wide ranges. Only its last joint moves, and only a limit of its
+        acceleration binds: half the way it speeds up, half the way it slows down."""
+        most, length = 7, 0.5
+        for seed in (1, 104, 148, 254, 258, 261, 262):
+            with self.subTest(seed=seed):
+                choose, document = np.random.default_rng(3000 + seed), random_robot(seed)
+                self.client.put("/v1/models/random", document)
+                nv = len(self.ok(self.client.get("/v1/models/random"))["velocity_names"])
+                start = np.concatenate([choose.uniform(-1, 1, 3), [0, 0, 0], choose.uniform(-1, 1, nv - 6)])
+                end = start + length * (np.arange(nv) == nv - 1)
+                names = [frame["name"] for frame in document["frames"][:-1]]
+                held = [{"frame": str(name), "friction_coefficient": choose.uniform(0.3, 1.2), "normal": [*choose.uniform(-0.3, 0.3, 2), 1]}
+                        for name in choose.choice(names, size=min(4, len(names)), replace=False)]
+                found = self.ask("random", "path-timing", {"degree": 1, "control_points": [start.tolist(), end.tolist()], "samples": 9, "held": held,
+                                                           "friction": False, "kinds": ["position"], "joint_limits": {"acceleration": most}})
+                self.assertLess(abs(found["duration"] / (2 * np.sqrt(length / most)) - 1), 1e-9)
 
     # --- closed forms -----------------------------------------------------------------------------------------------------
 

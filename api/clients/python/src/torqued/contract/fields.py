@@ -1000,7 +1000,8 @@ class _ContactEventNeeded(TypedDict):
 
 
 class ContactEvent(_ContactEventNeeded, total=False):
-    # N s, by the plane on the robot, in world axes; of an impact.
+    # N s, by the plane on the robot, in world axes; of an impact. A contact that closes then loses its speed, at most
+    # resting_speed, without an impulse that is listed.
     impulse: Array
     # Factor of all restitutions of an impact that would create energy with them. Absent: none was needed.
     restitution_factor: float
