@@ -4,7 +4,7 @@
 #include "api/requests/fields/rows.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "api/requests/scene/row_scenes.h"
-#include "dynamics/motion/damped_spring.h"
+#include "dynamics/integration/damped_spring.h"
 #include <math.h>
 #include <string.h>
 
@@ -12,19 +12,19 @@
 
 static bool read_times(api_query *q, const api_node *fields, const api_place *up, api_damped_joints *d)
 {
-    const api_node *list = api_node_get(fields, "times");
-    const api_place at   = api_place_key(up, "times");
+    const api_node *list  = api_node_get(fields, "times");
+    const api_place place = api_place_key(up, "times");
     if (!list) return true;
     if (!api_node_is(list, API_ARRAY))
-        return api_fail_at(q->problem, &at, API_WRONG_TYPE, "%s given, an array of times expected",
+        return api_fail_at(q->problem, &place, API_WRONG_TYPE, "%s given, an array of times expected",
                            api_node_kind_text(list));
     d->n_times = api_node_size(list);
     if (d->n_times > q->call->api->limits.rows)
-        return api_fail_at(q->problem, &at, API_TOO_MANY_ROWS, "%zu times given, the limit is %zu rows", d->n_times,
+        return api_fail_at(q->problem, &place, API_TOO_MANY_ROWS, "%zu times given, the limit is %zu rows", d->n_times,
                            q->call->api->limits.rows);
-    if (!(d->times = api_take_numbers(q, list, &at, d->n_times))) return false;
+    if (!(d->times = api_take_numbers(q, list, &place, d->n_times))) return false;
     for (size_t n = 1; n < d->n_times; n++) {
-        const api_place entry = api_place_index(&at, n);
+        const api_place entry = api_place_index(&place, n);
         if (!(d->times[n] > d->times[n - 1] && isfinite(d->times[n] - d->times[n - 1])))
             return api_fail_at(q->problem, &entry, API_BAD_VALUE, "%s s given, a time after %s s expected",
                                API_NUMBER_TEXT(d->times[n]), API_NUMBER_TEXT(d->times[n - 1]));
@@ -36,10 +36,10 @@ static bool read_positions(const api_query *q, const api_node *fields, const api
 {
     static const char *const names[] = {"settled", "given"};
     const api_node          *value   = api_node_get(fields, "motor_positions");
-    const api_place          at      = api_place_key(up, "motor_positions");
+    const api_place          place   = api_place_key(up, "motor_positions");
     const api_names          known   = api_names_from_array(names, 2);
-    const int i = value ? api_read_choice(q, value, &at, "a source of the motors' positions", &known) : 0;
-    d->given    = i == 1;
+    const int i        = value ? api_read_choice(q, value, &place, "a source of the motors' positions", &known) : 0;
+    d->positions_given = i == 1;
     return i >= 0;
 }
 
@@ -47,7 +47,7 @@ static bool read_positions(const api_query *q, const api_node *fields, const api
 static bool check_damper(const api_query *q, size_t i, const api_damped_joints *d)
 {
     const double damping = q->model->dyn->coupling[i].spring.damping;
-    if (!d->times && !d->given)
+    if (!d->times && !d->positions_given)
         return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
                         "elastic joint %s has damping: its motor's position depends on the past of the motion. Give "
                         "\"times\" of the rows, or the motors' positions in q with \"motor_positions\": \"given\"",
@@ -76,15 +76,15 @@ static bool check_wrenches(const api_query *q)
 {
     static const char *const vectors[] = {"force", "torque", "point"};
     const api_node          *list      = q->field[API_WRENCHES];
-    const api_place          at        = api_place_key(NULL, "wrenches");
+    const api_place          place     = api_place_key(NULL, "wrenches");
     for (size_t i = 0; i < api_node_size(list); i++) {
-        const api_place entry = api_place_index(&at, i);
+        const api_place entry = api_place_index(&place, i);
         api_node        wrench;
         for (size_t k = 0; api_node_item(list, i, &wrench) && k < sizeof vectors / sizeof *vectors; k++) {
-            const api_node *value = api_node_get(&wrench, vectors[k]);
-            const api_place place = api_place_key(&entry, vectors[k]);
+            const api_node *value  = api_node_get(&wrench, vectors[k]);
+            const api_place vector = api_place_key(&entry, vectors[k]);
             if (value && api_is_batch(value, 1))
-                return api_fail_at(q->problem, &place, API_NOT_SUPPORTED,
+                return api_fail_at(q->problem, &vector, API_NOT_SUPPORTED,
                                    "feed-forward with times takes no wrench that differs from row to row: give one "
                                    "value for all rows, or the motors' positions in place of times");
         }
@@ -97,21 +97,21 @@ static bool check_derivatives(const api_query *q)
 {
     static const api_field needed[] = {API_QD, API_QDD, API_QDDD, API_QDDDD};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-        const api_place at = api_place_key(NULL, api_field_names[needed[i]]);
+        const api_place place = api_place_key(NULL, api_field_names[needed[i]]);
         if (!q->field[needed[i]])
-            return api_fail_at(q->problem, &at, API_MISSING_FIELD,
+            return api_fail_at(q->problem, &place, API_MISSING_FIELD,
                                "missing; the motors of elastic joints with damping are integrated along a motion with "
                                "its derivatives up to qdddd");
     }
     return true;
 }
 
-static bool check_rows(const api_query *q, const api_damped_joints *d)
+static bool check_motion_rows(const api_query *q, const api_damped_joints *d)
 {
     const api_row_scenes *scenes = q->row_scenes;
-    const api_place       at = api_place_key(NULL, "times"), on_error = api_place_key(NULL, "on_error");
+    const api_place       place = api_place_key(NULL, "times"), on_error = api_place_key(NULL, "on_error");
     if (api_answered_rows(q) != d->n_times)
-        return api_fail_at(q->problem, &at, API_WRONG_SHAPE, "%zu times given, one for each of %zu rows expected",
+        return api_fail_at(q->problem, &place, API_WRONG_SHAPE, "%zu times given, one for each of %zu rows expected",
                            d->n_times, api_answered_rows(q));
     if (scenes) return api_fail_row_scenes(q, scenes->gravity ? "gravity" : scenes->bodies, "feed-forward with times");
     return !api_failed_rows_requested(q) ||
@@ -122,17 +122,16 @@ static bool check_rows(const api_query *q, const api_damped_joints *d)
 bool api_damped_joints_open(const api_query *q, const api_damped_joints *d, api_motor_motion *m)
 {
     const dyn_model *model = q->model->dyn;
-    if (d->times && !d->integrated && api_answered_rows(q) != d->n_times) return check_rows(q, d);
+    if (d->times && !d->integrated && api_answered_rows(q) != d->n_times) return check_motion_rows(q, d);
     if (!d->integrated) return true;
-    if (!check_rows(q, d) || !check_wrenches(q) || !check_derivatives(q)) return false;
+    if (!check_motion_rows(q, d) || !check_wrenches(q) || !check_derivatives(q)) return false;
     m->series         = api_take(q->pool, model->n_couplings * sizeof *m->series);
     m->all_integrated = true;
     for (size_t i = 0; m->series && i < model->n_couplings; i++) {
         m->series[i] = NULL;
         if (model->coupling[i].spring.damping == 0)
             m->all_integrated = false;
-        else if (!(m->series[i] =
-                       api_take(q->pool, q->rows * (m->orders.joint[i].motion + 1) * sizeof *m->series[i])))
+        else if (!(m->series[i] = api_take(q->pool, q->rows * (m->orders.joint[i].motion + 1) * sizeof *m->series[i])))
             return false;
     }
     return m->series != NULL;
@@ -145,8 +144,8 @@ size_t api_damped_level(const api_query *q, const api_motor_orders *orders, size
     const dyn_model *m    = q->model->dyn;
     size_t           next = orders->levels + 1;
     for (size_t i = 0; i < m->n_couplings; i++) {
-        const size_t own = orders->joint[i].level;
-        if (m->coupling[i].spring.damping != 0 && own >= level && own < next) next = own;
+        const size_t joint_level = orders->joint[i].level;
+        if (m->coupling[i].spring.damping != 0 && joint_level >= level && joint_level < next) next = joint_level;
     }
     return next;
 }
@@ -164,11 +163,11 @@ static void write_deflection(const dyn_damped_spring *s, const dyn_spring_instan
 }
 
 /* Sets the deflection of the first row. */
-static void start(const api_evaluation *e, const dyn_damped_spring *s, const dyn_coupling *c, bool given,
+static void start(const api_evaluation *e, const dyn_damped_spring *s, const dyn_coupling *c, bool positions_given,
                   dyn_spring_instant *first)
 {
     const double *q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, 0);
-    if (!given) {
+    if (!positions_given) {
         dyn_damped_spring_settle(s, first);
         return;
     }
@@ -184,15 +183,15 @@ static void write_error(const api_evaluation *e, const dyn_coupling *c, size_t n
 
 /* Integrates a joint along all rows, and a second time along every other row. The error of an even row, and of the row
  * before it, is the difference between the two, about 15 times the error of the first. */
-static bool integrate(const api_evaluation *e, const api_damped_joints *d, const dyn_coupling *c,
-                      dyn_damped_spring *s, double *series, double *errors)
+static bool integrate(const api_evaluation *e, const api_damped_joints *d, const dyn_coupling *c, dyn_damped_spring *s,
+                      double *series, double *errors)
 {
     enum { LOOK = 1024 /* rows between two checks of the deadline */ };
     dyn_spring_instant now, next, pair, pair_next;
     double             error = 0;
     s->span                  = d->times[d->n_times - 1] - d->times[0];
     read_load(s, d->times, series, 0, &now);
-    start(e, s, c, d->given, &now);
+    start(e, s, c, d->positions_given, &now);
     write_deflection(s, &now, 0, series);
     pair = now;
     for (size_t n = 1; n < d->n_times; n++) {

@@ -5,7 +5,8 @@
 #include "motor_motion.h"
 
 typedef struct api_damped_joints {
-    bool          given; /* "motor_positions": "given": q has the motors' positions, with times those of the first row */
+    bool positions_given; /* "motor_positions": "given": q has the motors' positions, with times those of the first row
+                           */
     bool          integrated; /* the rows are instants of one motion, and some elastic joint has a damper */
     size_t        n_times;
     const double *times; /* [n_times] s, increasing; NULL: absent */

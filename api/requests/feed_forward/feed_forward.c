@@ -36,7 +36,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!api_damped_joints_read(q, given, up, &o->damped) ||
         !api_motor_orders_find(q, o->damped.integrated, &o->motion.orders))
         return false;
-    o->motion.positions_given = o->damped.given && !o->damped.integrated;
+    o->motion.positions_given = o->damped.positions_given && !o->damped.integrated;
     selected->all_in_lanes    = o->damped.integrated;
     if (o->damped.times && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(QDD_ERRORS);
     return o->damped.times || !(selected->outputs & API_BIT(QDD_ERRORS)) ||
@@ -47,14 +47,14 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
  * they are missing. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    feed_forward_options   *o      = selected->options;
-    const api_motor_orders *orders = &o->motion.orders;
-    const size_t            given  = API_GIVEN_ORDERS + plan->query->n_higher;
-    if (given < orders->motion)
+    feed_forward_options   *o            = selected->options;
+    const api_motor_orders *orders       = &o->motion.orders;
+    const size_t            orders_given = API_GIVEN_ORDERS + plan->query->n_higher;
+    if (orders_given < orders->motion)
         return api_fail(plan->query->problem, API_MISSING_FIELD, "/higher_derivatives",
                         "elastic joint %s moves motors of elastic joints: its torque depends on derivatives of q up to "
                         "order %zu, and order %zu is missing",
-                        api_elastic_joint(plan->query->model, orders->highest), orders->motion, given + 1);
+                        api_elastic_joint(plan->query->model, orders->highest), orders->motion, orders_given + 1);
     return api_damped_joints_open(plan->query, &o->damped, &o->motion);
 }
 
@@ -153,12 +153,12 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
 {
     const feed_forward_options *o = selected->options;
     if (!o->damped.integrated) return true;
-    api_evaluation again        = *e;
-    again.spare                 = e->spares[selected - e->query->selected];
-    const api_motor_orders *all = &o->motion.orders;
-    const size_t            one = api_damped_level(e->query, all, 1);
-    for (size_t level = one; level <= all->levels; level = api_damped_level(e->query, all, level + 1))
-        if ((level > one && !load_level(&again, selected, level)) ||
+    api_evaluation again           = *e;
+    again.spare                    = e->spares[selected - e->query->selected];
+    const api_motor_orders *all    = &o->motion.orders;
+    const size_t            lowest = api_damped_level(e->query, all, 1);
+    for (size_t level = lowest; level <= all->levels; level = api_damped_level(e->query, all, level + 1))
+        if ((level > lowest && !load_level(&again, selected, level)) ||
             !api_damped_joints_integrate(&again, &o->damped, &o->motion, level, selected->result[QDD_ERRORS]))
             return false;
     for (size_t block = 0; block < e->plan->blocks; block++) {

@@ -7,12 +7,11 @@ static const api_field order_field[API_GIVEN_ORDERS + 1] = {API_Q, API_QD, API_Q
 size_t api_motor_lanes_entries(const api_model *model, const api_motor_orders *orders)
 {
     const size_t order = orders->motion, motion = api_motion_entries(model, order);
-    return orders->levels == 0
-               ? motion
-               : motion + (order - 1) * model->nv + dyn_torque_series_work(model->dyn, (int)order - 2);
+    return orders->levels == 0 ? motion
+                               : motion + (order - 1) * model->nv + dyn_torque_series_work(model->dyn, (int)order - 2);
 }
 
-static double *take(double **next, size_t size)
+static double *take_lanes(double **next, size_t size)
 {
     double *taken = *next;
     *next += size;
@@ -22,10 +21,10 @@ static double *take(double **next, size_t size)
 api_motor_lanes api_motor_lanes_place(const api_evaluation *e, const api_motor_orders *orders, double **next)
 {
     const size_t    W = e->lanes, order = orders->motion;
-    api_motor_lanes b = {.motion = take(next, api_motion_entries(e->model, order) * W)};
+    api_motor_lanes b = {.motion = take_lanes(next, api_motion_entries(e->model, order) * W)};
     if (orders->levels == 0) return b;
-    b.residual = take(next, (order - 1) * e->model->nv * W);
-    b.work     = take(next, dyn_torque_series_work(e->model->dyn, (int)order - 2) * W);
+    b.residual = take_lanes(next, (order - 1) * e->model->nv * W);
+    b.work     = take_lanes(next, dyn_torque_series_work(e->model->dyn, (int)order - 2) * W);
     return b;
 }
 
@@ -42,12 +41,12 @@ static void let_motors_follow(const api_evaluation *e, const api_motor_motion *m
     const dyn_model *model = e->query->scene.model;
     const size_t     W     = e->lanes;
     for (size_t r = 0; r <= m->orders.motion; r++) {
-        const double *given =
+        const double *field =
             r <= API_GIVEN_ORDERS ? api_state_block(e, order_field[r], block) : api_higher_block(e, r, block);
-        const size_t bytes = (r == 0 ? e->model->nq : e->model->nv) * W * sizeof *given;
+        const size_t bytes = (r == 0 ? e->model->nq : e->model->nv) * W * sizeof *field;
         double      *x     = api_motor_derivative(e, b, r);
-        if (given)
-            memcpy(x, given, bytes);
+        if (field)
+            memcpy(x, field, bytes);
         else
             memset(x, 0, bytes);
         for (size_t i = 0; i < model->n_couplings; i++) {

@@ -5,8 +5,8 @@
  *     tau_s + k (q - theta - rest) + d (q' - theta') = 0,
  *
  * where tau_s contains everything but the spring and its damper. Joints that move no link with the motor of an elastic
- * joint have level 1: their tau_s does not depend on motors. Otherwise tau_s contains the accelerations of these motors,
- * and the level of the joint is 1 + the highest level of theirs (De Luca & Book 2016).
+ * joint have level 1: their tau_s does not depend on motors. Otherwise tau_s contains the accelerations of these
+ * motors, and the level of the joint is 1 + the highest level of theirs (De Luca & Book 2016).
  *
  * Inverse dynamics needs theta to theta'' of all motors. With d = 0, theta^(r) needs tau_s^(r). With d > 0 and theta
  * given, theta^(r) needs tau_s^(r-1). tau_s^(r) needs the derivative of order r + 2 of q, and of the motors that the

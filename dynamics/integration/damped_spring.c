@@ -44,7 +44,7 @@ void dyn_damped_spring_settle(const dyn_damped_spring *s, dyn_spring_instant *i)
 
 /* Writes the coefficients of the polynomial of u, 0 <= u <= 1, with the values and the first two derivatives with
  * respect to time y0 and y1 [3] at both ends of an interval of h seconds. */
-static void interpolate(double h, const double *y0, const double *y1, double c[TERMS])
+static void fit_polynomial(double h, const double *y0, const double *y1, double c[TERMS])
 {
     c[0]           = y0[0];
     c[1]           = h * y0[1];
@@ -83,14 +83,14 @@ void dyn_damped_spring_advance(const dyn_damped_spring *s, const dyn_spring_inst
     double       c[TERMS], J[TERMS], sum = 0;
     find_moments(z, J);
     if (is_slow(s)) {
-        interpolate(h, begin->load, end->load, c);
+        fit_polynomial(h, begin->load, end->load, c);
         for (int m = 0; m < TERMS; m++)
             sum += c[m] * J[m];
         end->e[0] = exp(-z) * begin->e[0] + sum / s->stiffness;
         derive_upwards(s, end);
         return;
     }
-    interpolate(h, begin->load + r - 2, end->load + r - 2, c);
+    fit_polynomial(h, begin->load + r - 2, end->load + r - 2, c);
     for (int m = 2; m < TERMS; m++) /* the second derivative of the polynomial */
         sum += m * (m - 1) * c[m] / (h * h) * J[m - 2];
     end->e[r] = exp(-z) * begin->e[r] + sum / s->stiffness;
@@ -101,5 +101,6 @@ double dyn_damped_spring_difference(const dyn_damped_spring *s, const dyn_spring
                                     const dyn_spring_instant *other)
 {
     const double a = s->damping / s->stiffness, order = (double)s->order;
-    return is_slow(s) ? fabs(i->e[0] - other->e[0]) / (a * a) : fabs(i->e[s->order] - other->e[s->order]) * pow(a, order - 2);
+    return is_slow(s) ? fabs(i->e[0] - other->e[0]) / (a * a)
+                      : fabs(i->e[s->order] - other->e[s->order]) * pow(a, order - 2);
 }
