@@ -14,7 +14,7 @@
 enum { TERMS = 6 /* coefficients of a polynomial of degree 5 */ };
 
 /* True if the deflection itself is integrated, not its highest derivative. */
-static bool is_slow(const dyn_damped_spring *s)
+static bool integrates_deflection(const dyn_damped_spring *s)
 {
     return s->damping / s->stiffness > s->span;
 }
@@ -82,7 +82,7 @@ void dyn_damped_spring_advance(const dyn_damped_spring *s, const dyn_spring_inst
     const size_t r = s->order;
     double       c[TERMS], J[TERMS], sum = 0;
     find_moments(z, J);
-    if (is_slow(s)) {
+    if (integrates_deflection(s)) {
         fit_polynomial(h, begin->load, end->load, c);
         for (int m = 0; m < TERMS; m++)
             sum += c[m] * J[m];
@@ -101,6 +101,6 @@ double dyn_damped_spring_difference(const dyn_damped_spring *s, const dyn_spring
                                     const dyn_spring_instant *other)
 {
     const double a = s->damping / s->stiffness, order = (double)s->order;
-    return is_slow(s) ? fabs(i->e[0] - other->e[0]) / (a * a)
-                      : fabs(i->e[s->order] - other->e[s->order]) * pow(a, order - 2);
+    return integrates_deflection(s) ? fabs(i->e[0] - other->e[0]) / (a * a)
+                                    : fabs(i->e[s->order] - other->e[s->order]) * pow(a, order - 2);
 }

@@ -10,7 +10,7 @@
 
 /* --- fields ------------------------------------------------------------------------------------------------------- */
 
-static bool read_times(api_query *q, const api_node *fields, const api_place *up, api_damped_joints *d)
+static bool read_row_times(api_query *q, const api_node *fields, const api_place *up, api_damped_joints *d)
 {
     const api_node *list  = api_node_get(fields, "times");
     const api_place place = api_place_key(up, "times");
@@ -32,7 +32,7 @@ static bool read_times(api_query *q, const api_node *fields, const api_place *up
     return true;
 }
 
-static bool read_positions(const api_query *q, const api_node *fields, const api_place *up, api_damped_joints *d)
+static bool read_motor_positions(const api_query *q, const api_node *fields, const api_place *up, api_damped_joints *d)
 {
     static const char *const names[] = {"settled", "given"};
     const api_node          *value   = api_node_get(fields, "motor_positions");
@@ -62,7 +62,7 @@ static bool check_damper(const api_query *q, size_t i, const api_damped_joints *
 bool api_damped_joints_read(api_query *q, const api_node *fields, const api_place *up, api_damped_joints *d)
 {
     const dyn_model *m = q->model->dyn;
-    if (!read_times(q, fields, up, d) || !read_positions(q, fields, up, d)) return false;
+    if (!read_row_times(q, fields, up, d) || !read_motor_positions(q, fields, up, d)) return false;
     for (size_t i = 0; i < m->n_couplings; i++) {
         if (m->coupling[i].spring.damping == 0) continue;
         if (!check_damper(q, i, d)) return false;
@@ -151,7 +151,7 @@ size_t api_damped_level(const api_query *q, const api_motor_orders *orders, size
 }
 
 /* Sets the time and the load of row n, or replaces the load in the series by the deflection. */
-static void read_load(const dyn_damped_spring *s, const double *times, const double *series, size_t n,
+static void copy_load(const dyn_damped_spring *s, const double *times, const double *series, size_t n,
                       dyn_spring_instant *to)
 {
     to->t = times[n];
@@ -163,8 +163,8 @@ static void write_deflection(const dyn_damped_spring *s, const dyn_spring_instan
 }
 
 /* Sets the deflection of the first row. */
-static void start(const api_evaluation *e, const dyn_damped_spring *s, const dyn_coupling *c, bool positions_given,
-                  dyn_spring_instant *first)
+static void set_start(const api_evaluation *e, const dyn_damped_spring *s, const dyn_coupling *c, bool positions_given,
+                      dyn_spring_instant *first)
 {
     const double *q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, 0);
     if (!positions_given) {
@@ -183,20 +183,20 @@ static void write_error(const api_evaluation *e, const dyn_coupling *c, size_t n
 
 /* Integrates a joint along all rows, and a second time along every other row. The error of an even row, and of the row
  * before it, is the difference between the two, about 15 times the error of the first. */
-static bool integrate(const api_evaluation *e, const api_damped_joints *d, const dyn_coupling *c, dyn_damped_spring *s,
-                      double *series, double *errors)
+static bool integrate_joint(const api_evaluation *e, const api_damped_joints *d, const dyn_coupling *c,
+                            dyn_damped_spring *s, double *series, double *errors)
 {
     enum { LOOK = 1024 /* rows between two checks of the deadline */ };
     dyn_spring_instant now, next, pair, pair_next;
     double             error = 0;
     s->span                  = d->times[d->n_times - 1] - d->times[0];
-    read_load(s, d->times, series, 0, &now);
-    start(e, s, c, d->positions_given, &now);
+    copy_load(s, d->times, series, 0, &now);
+    set_start(e, s, c, d->positions_given, &now);
     write_deflection(s, &now, 0, series);
     pair = now;
     for (size_t n = 1; n < d->n_times; n++) {
         if (n % LOOK == 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
-        read_load(s, d->times, series, n, &next);
+        copy_load(s, d->times, series, n, &next);
         pair_next = next;
         dyn_damped_spring_advance(s, &now, &next);
         write_deflection(s, &next, n, series);
@@ -220,7 +220,7 @@ bool api_damped_joints_integrate(const api_evaluation *e, const api_damped_joint
         const dyn_coupling *c = &model->coupling[i];
         if (c->spring.damping == 0 || m->orders.joint[i].level != level) continue;
         dyn_damped_spring s = {c->spring.stiffness, c->spring.damping, m->orders.joint[i].motion, 0};
-        if (!integrate(e, d, c, &s, m->series[i], errors)) return false;
+        if (!integrate_joint(e, d, c, &s, m->series[i], errors)) return false;
     }
     return true;
 }

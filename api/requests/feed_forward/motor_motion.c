@@ -11,7 +11,7 @@ size_t api_motor_lanes_entries(const api_model *model, const api_motor_orders *o
                                : motion + (order - 1) * model->nv + dyn_torque_series_work(model->dyn, (int)order - 2);
 }
 
-static double *take_lanes(double **next, size_t size)
+static double *divide(double **next, size_t size)
 {
     double *taken = *next;
     *next += size;
@@ -21,10 +21,10 @@ static double *take_lanes(double **next, size_t size)
 api_motor_lanes api_motor_lanes_place(const api_evaluation *e, const api_motor_orders *orders, double **next)
 {
     const size_t    W = e->lanes, order = orders->motion;
-    api_motor_lanes b = {.motion = take_lanes(next, api_motion_entries(e->model, order) * W)};
+    api_motor_lanes b = {.motion = divide(next, api_motion_entries(e->model, order) * W)};
     if (orders->levels == 0) return b;
-    b.residual = take_lanes(next, (order - 1) * e->model->nv * W);
-    b.work     = take_lanes(next, dyn_torque_series_work(e->model->dyn, (int)order - 2) * W);
+    b.residual = divide(next, (order - 1) * e->model->nv * W);
+    b.work     = divide(next, dyn_torque_series_work(e->model->dyn, (int)order - 2) * W);
     return b;
 }
 
