@@ -240,7 +240,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 include tests/tests.mk
 
 # --- the tree as a project -----------------------------------------------------------------------------------
-.PHONY: deps run install install-c uninstall wheel typescript deb portable packages assets format lint hooks release clean help
+.PHONY: deps run install install-c uninstall wheel typescript deb portable image packages assets format lint hooks release clean help
 deps: ## check the packages; install what is missing with one apt-get
 	@tests/deps run
 
@@ -315,12 +315,17 @@ deb: all $(BUILD)/libtorqued.a ## build Debian packages of the tree in build/deb
 # All that a release publishes. Times in the packages are that of the commit.
 RELEASE ?= $(BUILD)/release
 TIMED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
-packages: deb portable ## build all packages of a release with checksums in build/release: .deb, tarball, wheel, list of parts (SPDX)
-	cp $(DEB)/*.deb $(RELEASE)
+packages: deb portable image ## build all packages of a release with checksums in build/release: .deb, tarball, wheel, image, list of parts (SPDX)
+	cp $(DEB)/*.deb $(IMAGE)/*.tar $(RELEASE)
 	cd $(RELEASE) && sha256sum *.* >SHA256SUMS
 portable: all $(BUILD)/portable/torqued ## build a tarball and a Python wheel that carry the server and its libraries, in build/release
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
 	$(TIMED) $(PYTHON) deploy/portable/build.py $(BUILD) $(RELEASE)
+
+IMAGE ?= $(BUILD)/image
+image: all ## build the image of the server as one file for `docker load` and `podman load`, in build/image
+	@rm -rf $(IMAGE) && mkdir -p $(IMAGE)
+	$(TIMED) $(PYTHON) deploy/image.py $(BUILD) $(IMAGE)
 
 assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm
 	BUILD=$(BUILD) server/console/install

@@ -118,6 +118,26 @@ export async function openPage(browser, server, hash = '', {width = 1280, height
     };
 }
 
+/** Returns red, green, blue of every pixel of the view, once the picture no longer changes. */
+export async function pixels(page) {
+    let last = '';
+    for (let i = 0; i < 40; i++) {
+        const next = (await page.locator('.canvas-host canvas').screenshot()).toString('base64');
+        if (next === last) break;
+        last = next;
+        await page.waitForTimeout(400);
+    }
+    const blank = await page.context().newPage();
+    const values = await blank.evaluate(async data => {
+        const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob());
+        const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+        context.drawImage(image, 0, 0);
+        return Array.from(context.getImageData(0, 0, image.width, image.height).data.filter((_, i) => i % 4 < 3));
+    }, last);
+    await blank.close();
+    return values;
+}
+
 /** Drops files and folders on the page, as from the desktop. Drops them again if the page was too slow to accept them. */
 export async function drop(page, ...paths) {
     const session = await page.context().newCDPSession(page), data = {items: [], files: paths, dragOperationsMask: 1};

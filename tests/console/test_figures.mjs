@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import {join} from 'node:path';
 import test from 'node:test';
-import {conforms, installed, missingPackages, openPage, ROOT, skipReason, useBrowser} from './browser.mjs';
+import {conforms, installed, missingPackages, openPage, pixels, ROOT, skipReason, useBrowser} from './browser.mjs';
 
 const skip = skipReason(), QN = [0.3, 0.5, 0, -1.5, 0, 1.6, 0];
 let server, browser;
@@ -70,10 +70,19 @@ test('times are those of the server and of the round trip', {skip}, async () => 
     await close();
 });
 
+/** Returns how many pixels of the view are blue: those of a second robot. */
+async function blue(page) {
+    const colours = await pixels(page);
+    let found = 0;
+    for (let i = 0; i < colours.length; i += 3) found += colours[i + 2] > colours[i] + 40 && colours[i + 2] > colours[i + 1] + 25;
+    return found;
+}
+
 test('states and models are compared, and margins listed, with the numbers of the API', {skip}, async () => {
     const {page, close, picture} = await openPage(browser, server, '#/robot/ur5/state?q=0,-1,1,0.3,1,0.5'), tau = async (model, q) => (await server.ask('POST', `/v1/models/${model}/inverse-dynamics`, {q})).json.tau;
     const document = (await server.ask('GET', '/v1/models/ur5/document')).json;
     document.links[2].inertial.mass *= 2;
+    document.links[3].joint.origin.dh.d += 0.3;
     await server.ask('PUT', '/v1/models/heavy', document);
     const last = () => page.getByRole('region', {name: 'Comparison'}).locator('td strong').allTextContents();
     const expect = async differences => {
@@ -86,15 +95,21 @@ test('states and models are compared, and margins listed, with the numbers of th
         assert.deepEqual(await last(), shown.map(String));
     };
     await page.locator('.view-status').getByText('server').waitFor();
+    const alone = await blue(page);
     await page.getByRole('button', {name: 'Keep this state'}).click();
     const field = page.getByRole('textbox', {name: 'elbow_joint position, rad', exact: true});
     await field.fill('0.4');
     await field.press('Enter');
     const [before, now] = [await tau('ur5', [0, -1, 1, 0.3, 1, 0.5]), await tau('ur5', [0, -1, 0.4, 0.3, 1, 0.5])];
     await expect(now.map((x, i) => x - before[i]));
+    const moved = await blue(page);
+    assert.ok(moved > alone + 500, `the kept state is ${moved} pixels of blue, without it there are ${alone}`);
+    await picture('compare-states');
     await page.getByLabel('or with').selectOption('heavy');
     const heavy = await tau('heavy', [0, -1, 0.4, 0.3, 1, 0.5]);
     await expect(now.map((x, i) => x - heavy[i]));
+    const beside = await blue(page);
+    assert.ok(beside > alone + 500 && beside !== moved, `the other model in the same state is ${beside} pixels of blue`);
     await conforms(page);
     await picture('compare');
     await page.getByRole('tab', {name: 'Analysis'}).click();
@@ -102,6 +117,7 @@ test('states and models are compared, and margins listed, with the numbers of th
     const rows = page.getByRole('region', {name: 'Margins'}).locator('tbody tr');
     await rows.nth(margins.length - 1).waitFor();
     await page.getByRole('region', {name: 'Margins'}).getByRole('row', {name: /shoulder_lift_joint effort/}).getByText(String(Number(margins[limits.findIndex(l => l.joint === 'shoulder_lift_joint' && l.kind === 'effort')].toPrecision(4)))).waitFor();
+    assert.ok(await blue(page) <= alone, 'the second robot has gone with the panel');
     await server.ask('DELETE', '/v1/models/heavy');
     await close();
 });

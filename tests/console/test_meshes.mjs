@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {mkdirSync, mkdtempSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'node:test';
-import {conforms, drop, openPage, skipReason, useBrowser} from './browser.mjs';
+import {conforms, drop, openPage, pixels, skipReason, useBrowser} from './browser.mjs';
 
 const skip = skipReason();
 let server, browser;
@@ -78,26 +78,6 @@ async function meshesOnly(page) {
     await page.getByRole('combobox', {name: 'Solids'}).selectOption('none');
     for (const name of ['Skeleton and joint axes', 'Ground grid', 'Gravity', 'External wrenches', 'Joint reaction forces and moments', 'Ring that drags a frame']) await page.getByRole('checkbox', {name, exact: true}).uncheck();
     await page.getByRole('button', {name: 'What the view shows'}).click();
-}
-
-/** Returns red, green, blue of every pixel of the view, once the picture no longer changes. */
-async function pixels(page) {
-    let last = '';
-    for (let i = 0; i < 40; i++) {
-        const next = (await page.locator('.canvas-host canvas').screenshot()).toString('base64');
-        if (next === last) break;
-        last = next;
-        await page.waitForTimeout(400);
-    }
-    const blank = await page.context().newPage();
-    const values = await blank.evaluate(async data => {
-        const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob());
-        const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
-        context.drawImage(image, 0, 0);
-        return Array.from(context.getImageData(0, 0, image.width, image.height).data.filter((_, i) => i % 4 < 3));
-    }, last);
-    await blank.close();
-    return values;
 }
 
 /** Returns for each pixel whether it differs by more than rounding. */

@@ -11,7 +11,7 @@ SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # requests of ptrace(2)
 
 # numbers of epoll_wait and epoll_pwait, and of futex
 EPOLL_WAITS, FUTEX = {"x86_64": ((232, 281), 202), "aarch64": ((22,), 98)}[platform.machine()]
-FUTEX_COMMAND, FUTEX_WAIT_BITSET = 0x7f, 9  # of futex(2): the part of its second argument that says what to do
+FUTEX_COMMAND, FUTEX_WAIT_BITSET = 0x7f, 9  # the bits of the second argument of futex(2) that say what to do
 
 
 def stats(server, thread):

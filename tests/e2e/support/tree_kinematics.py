@@ -129,7 +129,7 @@ class Joint:
             turn[:] = np.swapaxes(R, 1, 2)
         elif self.type == "floating":
             slide[:, :3] = turn[:, 3:] = np.swapaxes(R, 1, 2)
-        return turn, slide + np.cross(p[:, None], turn)
+        return turn, slide - turn @ hat(p)  # p x turn; numpy's cross takes three times as long
 
 
 class Tree:
@@ -235,7 +235,7 @@ class Closure:
         into = np.swapaxes(Ra, 1, 2)
         signs = (self.tree.carries[b] - self.tree.carries[a])[:, None]
         w = signs * turn
-        v = (signs * slide + np.cross(w, pb[:, None])) @ Ra
+        v = (signs * slide + w @ hat(pb)) @ Ra
         w = w @ Ra
         y = (into @ (pb - pa)[..., None])[..., 0]
         linear, angular = self.held(into @ Rb)
@@ -283,5 +283,5 @@ class Mechanism(Tree):
         k, R, p = self.place(poses, frame)
         carries = self.carries[k][:, None]
         w = carries * turn
-        v = carries * slide + np.cross(w, p[:, None])
+        v = carries * slide + w @ hat(p)
         return p, R, np.swapaxes(v, 1, 2), np.swapaxes(w, 1, 2)

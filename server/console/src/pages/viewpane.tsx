@@ -89,6 +89,10 @@ export function ViewPane({workspace: w}: {workspace: Workspace}) {
             handle: shown.poses ? undefined : {point: pointAt(poses, dragger.index, [0, 0, 0]), goal: drag.goal},
         }, shown.follow);
     }, [result, shown, state.wrenches, drag.goal, frame, ready]);
+    useEffect(() => {
+        const {second} = shown, made = view.current?.setGhost(second?.geometry ?? null, second?.poses ?? null);
+        if (made && second) void import('../view/shapes').then(m => m.addShapes(made, second.geometry, meshFolders.get(second.model) ?? [])).then(() => view.current?.setGhost(scenery.value.second?.geometry ?? null, null), () => {});
+    }, [shown.second, ready]);
     const key = (e: KeyboardEvent) => {
         const v = view.current, turns: Record<string, [number, number]> = {ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.08], ArrowDown: [0, 0.08]};
         if (!v) return;

@@ -18,6 +18,7 @@ export interface Palette {
     gravity: Color;
     warning: Color;
     handle: Color;
+    ghost: Color;
 }
 
 export function palette(): Palette {
@@ -26,6 +27,6 @@ export function palette(): Palette {
     return {
         background: colour('background'), solid: colour('solid'), given: colour('given'), selected: colour('selected'),
         bone: colour('bone'), axis: colour('axis'), passive: colour('passive'), grid: colour('grid'), wrench: colour('wrench'),
-        reaction: colour('reaction'), ellipsoid: colour('ellipsoid'), com: colour('com'), loop: colour('loop'), gravity: colour('gravity'), warning: colour('warning'), handle: colour('handle'),
+        reaction: colour('reaction'), ellipsoid: colour('ellipsoid'), com: colour('com'), loop: colour('loop'), gravity: colour('gravity'), warning: colour('warning'), handle: colour('handle'), ghost: colour('ghost'),
     };
 }

@@ -3,7 +3,6 @@
 import {BoxGeometry, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, Group, Light, Mesh, MeshLambertMaterial, Object3D, SphereGeometry} from 'three';
 import type {RobotGeometry, Shape} from '../geometry';
 import type {OfferedFile} from '../pages/upload';
-import type {RobotView} from './view';
 
 const paint = (colour = 0xb8c0c8) => new MeshLambertMaterial({color: colour});
 
@@ -108,8 +107,13 @@ async function draw(shape: Shape, files: OfferedFile[]): Promise<Object3D> {
     return placed;
 }
 
-/** Adds the shapes of all links to the view; `files` are those of the dropped folder. Returns why some are not drawn. */
-export async function addShapes(view: RobotView, robot: RobotGeometry, files: OfferedFile[]): Promise<string[]> {
+/** The view or the ghost in it, which draw the shapes of links. */
+interface Taker {
+    addShape(frame: number, group: Group): void;
+}
+
+/** Gives `taker` the shapes of all links; `files` are those of the dropped folder. Returns why some are not drawn. */
+export async function addShapes(taker: Taker, robot: RobotGeometry, files: OfferedFile[]): Promise<string[]> {
     const failures: string[] = [], groups = new Map<number, Group>();
     for (const shape of robot.shapes) {
         const drawn = await draw(shape, files).catch((e: Error) => { failures.push(e.message); return null; });
@@ -117,6 +121,6 @@ export async function addShapes(view: RobotView, robot: RobotGeometry, files: Of
         const group = groups.get(shape.frame) ?? new Group();
         groups.set(shape.frame, group.add(drawn));
     }
-    for (const [frame, group] of groups) view.addShape(frame, group);
+    for (const [frame, group] of groups) taker.addShape(frame, group);
     return failures;
 }

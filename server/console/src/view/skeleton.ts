@@ -3,7 +3,7 @@
 import {
     BufferAttribute, BufferGeometry, CylinderGeometry, DynamicDrawUsage, Group, LineBasicMaterial, LineDashedMaterial, LineSegments, MeshLambertMaterial, Object3D, Quaternion, Vector3,
 } from 'three';
-import {pointAt, positionAt, rotationAt, type JointGeometry, type RobotGeometry} from '../geometry';
+import {pointAt, positionAt, rotationAt, type JointGeometry, type Poses, type RobotGeometry} from '../geometry';
 import {rotate} from '../linear';
 import type {Vec3} from '../types';
 import type {Palette} from './colours';
@@ -34,6 +34,19 @@ function move(lines: LineSegments, points: Vec3[]): void {
     const array = lines.geometry.getAttribute('position') as BufferAttribute;
     points.forEach((p, i) => array.setXYZ(i, ...p));
     array.needsUpdate = true;
+}
+
+/** Places a bone of the radius `thick`, in m, between each two frames that are joined. */
+export function placeBones(bones: Instances, geometry: RobotGeometry, poses: Poses, thick: number): void {
+    const y = new Vector3(0, 1, 0), way = new Vector3(), turn = new Quaternion(), at = new Vector3(), size = new Vector3();
+    bones.clear();
+    for (const [a, b] of geometry.edges) {
+        at.set(...positionAt(poses, a));
+        const length = way.set(...positionAt(poses, b)).sub(at).length();
+        if (length < 1e-9) continue;
+        turn.setFromUnitVectors(y, way.divideScalar(length));
+        bones.put(at, turn, size.set(thick, length, thick));
+    }
 }
 
 export class Skeleton {
@@ -76,7 +89,7 @@ export class Skeleton {
         this.bones.mesh.visible = options.skeleton && !(options.shapes && hasShapes);
         this.placeTriads(drawing);
         this.placeLoops(drawing);
-        this.placeBones(drawing);
+        placeBones(this.bones, this.geometry, drawing.poses, 0.006 * drawing.radius);
         this.placeAxes(drawing);
     }
 
@@ -93,18 +106,6 @@ export class Skeleton {
         if (!loops.length) return;
         move(this.loops, loops.flatMap(l => [positionAt(poses, l.a), positionAt(poses, l.b)]));
         this.loops.computeLineDistances();
-    }
-
-    private placeBones({poses, radius: r}: Drawing): void {
-        const y = new Vector3(0, 1, 0), way = new Vector3(), turn = new Quaternion(), at = new Vector3(), size = new Vector3();
-        this.bones.clear();
-        for (const [a, b] of this.geometry.edges) {
-            at.set(...positionAt(poses, a));
-            const length = way.set(...positionAt(poses, b)).sub(at).length();
-            if (length < 1e-9) continue;
-            turn.setFromUnitVectors(y, way.divideScalar(length));
-            this.bones.put(at, turn, size.set(0.006 * r, length, 0.006 * r));
-        }
     }
 
     private placeAxes({poses, radius: r, selected, colours}: Drawing): void {

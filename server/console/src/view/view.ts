@@ -1,5 +1,5 @@
 // view.ts - shows a robot with three.js: the camera, clicks, and the parts of the picture (solids.ts, skeleton.ts, effects.ts, labels.ts,
-// surroundings.ts, handle.ts). A picture is drawn only when something has changed.
+// surroundings.ts, handle.ts, ghost.ts). A picture is drawn only when something has changed.
 import {Box3, Group, Mesh, MeshLambertMaterial, Object3D, PerspectiveCamera, Raycaster, Scene, Vector2, Vector3, WebGLRenderer} from 'three';
 import {OrbitControls} from 'three/addons/controls/OrbitControls.js';
 import {boundsOf, pointAt, positionAt, rotationAt, type Poses, type RobotGeometry} from '../geometry';
@@ -7,6 +7,7 @@ import type {Vec3} from '../types';
 import {palette, type Palette} from './colours';
 import {EMPTY, type Drawing, type Overlay, type ViewOptions} from './drawing';
 import {Effects} from './effects';
+import {Ghost} from './ghost';
 import {Handle} from './handle';
 import {Labels} from './labels';
 import {drawsWithProcessor, Sharpness} from './sharpness';
@@ -29,6 +30,7 @@ export class RobotView {
     private skeleton: Skeleton | null = null;
     private solids: Solids | null = null;
     private labels: Labels | null = null;
+    private ghost: Ghost | null = null;
     private readonly effects: Effects;
     private readonly surroundings: Surroundings;
     private readonly shapes = new Map<number, Group>();
@@ -177,6 +179,7 @@ export class RobotView {
         this.surroundings.setTheme(this.colours);
         this.skeleton?.setTheme(this.colours);
         this.solids?.setTheme(this.colours.com);
+        this.ghost?.setTheme(this.colours);
         this.surroundings.drawGrid(this.robotPlace, this.colours);
         this.placeParts();
     }
@@ -192,6 +195,19 @@ export class RobotView {
         this.overlay = overlay;
         if (!this.fitted) this.fit();
         this.placeParts();
+    }
+
+    /** Shows a second robot, or none; `poses` are its. Returns it if it is new, for its shapes. */
+    setGhost(geometry: RobotGeometry | null, poses: Poses | null): Ghost | null {
+        const before = this.ghost;
+        if (before?.geometry !== (geometry ?? undefined)) {
+            before?.dispose();
+            this.ghost = geometry && new Ghost(geometry, this.colours);
+            if (this.ghost) this.scene.add(this.ghost.group);
+        }
+        if (poses) this.ghost?.setPoses(poses);
+        this.placeParts();
+        return this.ghost === before ? null : this.ghost;
     }
 
     select(joints: ReadonlySet<string>): void {
@@ -265,6 +281,7 @@ export class RobotView {
         this.solids?.place(drawing);
         this.skeleton?.place(drawing);
         this.placeShapes(poses);
+        this.ghost?.place(radius);
         this.effects.place(drawing);
         const handle = options.handle ? overlay.handle : undefined;
         this.handle.place(handle?.point ?? null, handle?.goal ?? null, 0.022 * radius, colours.handle, colours.warning);
@@ -323,6 +340,7 @@ export class RobotView {
         this.watcher.disconnect();
         this.controls.dispose();
         this.handle.dispose();
+        this.ghost?.dispose();
         this.clearModel();
         this.renderer.dispose();
         this.renderer.domElement.remove();
