@@ -69,9 +69,19 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
+void srv_owner_take(int fd, int folder)
+{
+    struct stat made, above;
+    int         error = errno;
+    if (geteuid() != 0 || fstat(fd, &made) != 0 || fstat(folder, &above) != 0) return;
+    if (!S_ISDIR(made.st_mode) && made.st_nlink != 1) return;
+    if (fchown(fd, above.st_uid, above.st_gid) != 0) errno = error; /* the file stays root's */
+}
+
 bool srv_file_write(int folder, const char *name, const char *bytes, size_t length)
 {
     int fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd >= 0) srv_owner_take(fd, folder);
     return fd >= 0 && close_file(fd, write_all(fd, bytes, length) && fsync(fd) == 0);
 }
 

@@ -9,10 +9,15 @@
 /* Creates the folder and its missing parents. */
 bool srv_folder_make(const char *path);
 
+/* Gives a file or folder that this process has just made the owner of `folder`, so that a store which root restores
+ * stays readable for the user of the service. A file that has another name too may be one of root's, linked here by
+ * that user, and keeps its owner. Without the right to change owners, nothing happens. */
+void srv_owner_take(int fd, int folder);
+
 /* Opens a subfolder (AT_FDCWD: of the working directory). -1 with errno. */
 int srv_folder_open(int folder, const char *name);
 
-/* Creates or overwrites a file. */
+/* Creates or overwrites a file, which gets the owner of its folder (srv_owner_take). */
 bool srv_file_write(int folder, const char *name, const char *bytes, size_t length);
 
 /* Reads a regular file of fewer than `limit` bytes; the result is NUL-terminated and freed by the caller. */

@@ -27,13 +27,21 @@ bool srv_store_fail(const srv_store *store, const char *action, char *error, siz
     return false;
 }
 
+/* Opens the lock file, and makes it where it is missing. */
+static int open_lock(int root)
+{
+    int made = openat(root, "lock", O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (made >= 0) srv_owner_take(made, root);
+    return made >= 0 ? made : openat(root, "lock", O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+}
+
 /* Locks the store. The kernel releases the lock when the process ends for any reason. The file stays open for reading
  * only, so that the file system can be made read-only. On a read-only one the file must exist already; the models of
  * such a store can still be served. */
 static bool lock_store(srv_store *store, char *error, size_t size)
 {
     char owner[32] = "";
-    store->lock    = openat(store->root, "lock", O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+    store->lock    = open_lock(store->root);
     if (store->lock < 0) return srv_store_fail(store, "lock", error, size);
     if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) {
         srv_store_sign_lock(store->root);
@@ -73,13 +81,21 @@ static bool check_format(const srv_store *store, char *error, size_t size)
     return made || srv_store_fail(store, "make", error, size);
 }
 
+/* Makes and opens the folder of the records. -1 with errno. */
+static int make_models(int root)
+{
+    if (mkdirat(root, "models", 0777) != 0) return -1;
+    int made = openat(root, "models", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (made >= 0) srv_owner_take(made, root);
+    return made;
+}
+
 /* Opens the folder of the records and syncs it first, because a previous server may have been interrupted in a
  * change. */
 static bool open_models(srv_store *store, char *error, size_t size)
 {
     store->models = srv_folder_open(store->root, "models");
-    if (store->models < 0 && errno == ENOENT && mkdirat(store->root, "models", 0777) == 0)
-        store->models = srv_folder_open(store->root, "models");
+    if (store->models < 0 && errno == ENOENT) store->models = make_models(store->root);
     if (store->models < 0) return srv_store_fail(store, "open", error, size);
     return (fsync(store->models) == 0 && fsync(store->root) == 0) || srv_store_fail(store, "sync", error, size);
 }

@@ -1,6 +1,5 @@
 /* document_figures.c - report figures that a robot may have but hardly has: units that are not SI, placeholders of
- * inertias. The figures are used unchanged. The moments of an ellipsoid are the standard integrals (e.g.
- * Symon, Mechanics, ch. 10). */
+ * inertias. The figures are used unchanged. Moments of an ellipsoid: Symon, Mechanics, ch. 10. */
 #include "document.h"
 #include "api/codec/number.h"
 #include "dynamics/math/geometry.h"
@@ -10,7 +9,7 @@
 
 #define FAR_AWAY     100.0 /* m: beyond the reach of any robot; typical of lengths in millimetres */
 #define MANY_TURNS   30.0  /* rad: more turns than joints have; typical of degrees */
-#define NO_LIMIT     1e4   /* rad: a larger limit means that the joint has no limit */
+#define NO_LIMIT     1e4   /* rad or m: a larger limit means that the joint has no limit */
 #define HEAVY        1e4   /* kg: heavier than a robot's link; typical of grams, or of densities in kg/mm^3 */
 #define LIGHT        100.0 /* kg: a link of less is not compared with the size of the robot */
 #define DENSEST      2e4   /* kg/m^3: denser than tungsten */
@@ -274,11 +273,10 @@ static bool has_far_com(const scene *s, size_t i)
 
 static void describe_far_com(const scene *s, size_t i, char text[TEXT])
 {
-    snprintf(
-        text, TEXT,
-        "has its centre of mass %.3g m from its joint, outside a body with a radius of gyration of %.3g m: lengths "
-        "are in metres",
-        arm_of(s, i), radius_of(inertia_of(s, i)));
+    snprintf(text, TEXT,
+             "has its centre of mass %.3g m from its joint, outside a body with a radius of gyration of %.3g m: "
+             "lengths are in metres",
+             arm_of(s, i), radius_of(inertia_of(s, i)));
 }
 
 static double farthest_limit(const api_document_link *link)
@@ -286,18 +284,29 @@ static double farthest_limit(const api_document_link *link)
     return fmax(fabs(link->lower), fabs(link->upper));
 }
 
-static bool has_many_turns(const scene *s, size_t i)
+/* True for a joint of this kind with a limit beyond `most`, but not so far that it means none. */
+static bool has_limit_beyond(const scene *s, size_t i, dyn_joint_kind kind, double most)
 {
-    if (i == s->document->n_links) return false;
-    const api_document_link *link = &s->document->links[i];
-    return link->has_position_limits && link->dyn.joint == DYN_REVOLUTE && farthest_limit(link) > MANY_TURNS &&
+    const api_document_link *link = i < s->document->n_links ? &s->document->links[i] : NULL;
+    return link && link->has_position_limits && link->dyn.joint == kind && farthest_limit(link) > most &&
            farthest_limit(link) < NO_LIMIT;
 }
 
-static void describe_turns(const scene *s, size_t i, char text[TEXT])
+static bool has_many_turns(const scene *s, size_t i)
 {
-    snprintf(text, TEXT, "has a limit of %s rad, many turns: angles are in radians",
-             API_NUMBER_TEXT(farthest_limit(&s->document->links[i])));
+    return has_limit_beyond(s, i, DYN_REVOLUTE, MANY_TURNS);
+}
+
+static bool has_long_stroke(const scene *s, size_t i)
+{
+    return has_limit_beyond(s, i, DYN_PRISMATIC, FAR_AWAY);
+}
+
+static void describe_limit(const scene *s, size_t i, char text[TEXT])
+{
+    const api_document_link *link = &s->document->links[i];
+    snprintf(text, TEXT, "has a limit of %s %s", API_NUMBER_TEXT(farthest_limit(link)),
+             link->dyn.joint == DYN_REVOLUTE ? "rad, many turns: angles are in radians" : "m: lengths are in metres");
 }
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
@@ -314,7 +323,8 @@ typedef struct suspicion {
 
 static const suspicion suspicions[] = {
     {"warning", "joint", "M", has_far_joint, PLAUSIBLE, describe_far_joint},
-    {"warning", "joint/limits/position", "M", has_many_turns, PLAUSIBLE, describe_turns},
+    {"warning", "joint/limits/position", "M", has_many_turns, PLAUSIBLE, describe_limit},
+    {"warning", "joint/limits/position", "M", has_long_stroke, PLAUSIBLE, describe_limit},
     {"warning", "inertial", "G", has_far_com, PLAUSIBLE, describe_far_com},
     {"warning", "inertial", "G", NULL, TOO_HEAVY, describe_heavy},
     {"warning", "inertial", "G", NULL, TOO_LARGE, describe_large},

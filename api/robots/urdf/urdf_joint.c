@@ -75,6 +75,16 @@ static bool leave_out(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode
                           SHOWN(joint->name), field);
 }
 
+/* Reports a revolute or prismatic joint whose `limit` has neither `lower` nor `upper`. Other programs read 0 for both,
+ * which would keep the joint from moving. */
+static bool report_no_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit)
+{
+    if (!is_type(joint, "revolute") && !is_type(joint, "prismatic")) return true;
+    return api_xml_report(&urdf->xml, limit, "info", "assumed",
+                          "joint \"%.*s\" has neither a lower nor an upper limit: it has no limits of position",
+                          SHOWN(joint->name));
+}
+
 /* Reads the position limits; if only one is given, the other is 0, its default before version 1.2. */
 static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, json_t *limits)
 {
@@ -83,7 +93,8 @@ static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNod
     if (!api_xml_numbers(&urdf->xml, limit, "lower", API_OPTIONAL, &range[0], 1) ||
         !api_xml_numbers(&urdf->xml, limit, "upper", API_OPTIONAL, &range[1], 1))
         return false;
-    if ((!has_lower && !has_upper) || is_type(joint, "continuous")) return true;
+    if (is_type(joint, "continuous")) return true;
+    if (!has_lower && !has_upper) return report_no_range(urdf, joint, limit);
     if (has_lower != has_upper && urdf->minor >= 2)
         return api_xml_report(&urdf->xml, limit, "warning", "suspicious",
                               "joint \"%.*s\" has no %s limit, which version 1.2 needs: it has no limits of position",

@@ -104,6 +104,15 @@ class Warnings(ServerCase):
             report = self.client.put("/v1/models/turned", text, Content_Type="application/xml").json()["report"]
             self.assertEqual([r["code"] for r in report if "more than a turn: angles are in radians" in r["text"]], ["suspicious"] * number, text)
 
+    def test_strokes_of_files(self):
+        """Limits of a sliding joint in millimetres, of a stroke that no rail has."""
+        for stroke, number in ((800, 1), (-101, 1), (99, 0), (1e5, 0)):
+            slider = joint("lift", "prismatic", limits={"position": sorted([0, stroke])})
+            report = self.client.put("/v1/models/slider", {"links": [
+                {"name": "a", "parent": "base", "joint": slider, "inertial": body(1)}]}).json()["report"]
+            self.assertEqual([r["where"] for r in report if "m: lengths are in metres" in r["text"]],
+                             ["/links/0/joint/limits/position"] * number, (stroke, report))
+
     def test_gravity(self):
         self.assertEqual(self.warned({"q": [0] * 6, "gravity": [0, 0, -9810]}, "bias"), ["/gravity"])
         self.assertEqual(self.warned({"q": [[0] * 6] * 2, "gravity": [[0, 200, 0], [0, 0, 1]]}, "bias"), ["/gravity"])

@@ -42,7 +42,8 @@ class Meaning(UrdfCase):
 
     def test_odd_limits_are_reported(self):
         for limit, words in (('lower="2" upper="1"', "above"), ('velocity="-1"', "negative"),
-                             ('upper="1"', "no lower limit"), ('lower="-1"', "no upper limit")):
+                             ('upper="1"', "no lower limit"), ('lower="-1"', "no upper limit"),
+                             ('effort="1"', "neither a lower nor an upper limit")):
             taken = self.take("odd", robot(*ARM[:2], joint("j", "a", "b", f'<axis xyz="0 0 1"/><limit {limit}/>')))
             self.assertTrue(any(words in entry["text"] for entry in taken["report"]), (limit, taken["report"]))
 

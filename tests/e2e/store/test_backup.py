@@ -189,6 +189,22 @@ class Folder(BackupSuite, StoreCase):
         self.assertEqual(sorted(os.listdir(self.store)), ["format", "models"])
         self.assertEqual(sorted(os.listdir(self.path(""))), [".next", "mine.json"])
 
+    def test_root_restores_for_the_user_of_the_folder(self):
+        """A store that root restores belongs to the owner of its folder, even with a strict umask, so that a service under
+        another user reads and changes the models."""
+        self.start()
+        self.put("mine", pendulum(2), 201)
+        self.stop()
+        self.backup()
+        self.renew()
+        owner = 65534 if os.getuid() == 0 else os.getuid()
+        os.chown(self.store, owner, -1)
+        done = self.run_command("restore", self.file("models.backup"), umask=0o077)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = [self.store, *(os.path.join(folder, name) for folder, folders, files in os.walk(self.store) for name in folders + files)]
+        self.assertEqual({os.path.relpath(path, self.store): os.stat(path).st_uid for path in made},
+                         dict.fromkeys((".", "format", "lock", "models", "models/mine.json"), owner))
+
     def test_no_store(self):
         done = self.run_command("backup", self.file("x"), "--store", self.file("nowhere"))
         self.assertEqual(done.returncode, 1)
