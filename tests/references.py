@@ -5,7 +5,10 @@
 - Every entry of REFERENCES.md is cited somewhere.
 - Every source file or document that a comment names is in the tree, and nothing cites a document outside it.
 - Every relative link of a document leads to a file and, with #, to a heading.
-- Every folder that ARCHITECTURE.md names is in the tree, and its lists of kernels and mechanics have all folders of dynamics/.
+- Every folder that ARCHITECTURE.md or CONTRIBUTING.md names is in the tree, and the lists of kernels and mechanics in ARCHITECTURE.md
+  have all folders of dynamics/.
+- Every file that CONTRIBUTING.md names with a word of it ("`fixed` of `settings.c`") has the word.
+- The table of models/README.md has a row for each bundled robot and no other, and README.md has their number.
 
 Prints one line for each finding and returns 1 if there is any."""
 import collections
@@ -31,13 +34,19 @@ ENTRY = re.compile(r"^- \*\*(.+?)\.\*\* ", re.MULTILINE)
 FILE_NAME = re.compile(r"(?<![\w./<*{$>-])((?:[\w-]+/)*[\w-]{2,}\.(?:c|h|cc|py|md|mk|sh))(?![\w/*(-]|\.[\w])")
 # Headers of libraries, and `test_x.c` as a name for any test.
 FOREIGN = re.compile(r"(?:microhttpd|uv|mujoco|zconf)\.h$|(?:^|_)x\.[a-z]+$")
-ARCHITECTURE = "ARCHITECTURE.md"
+ARCHITECTURE, CONTRIBUTING, ROBOTS, README = "ARCHITECTURE.md", "CONTRIBUTING.md", "models/README.md", "README.md"
+WORD_OF_FILE = re.compile(r"`(\w+)`\s+of\s+`((?:[\w-]+/)*[\w-]+\.(?:c|h|py|ts))`")
 FOLDER = re.compile(r"`((?:api|deploy|dynamics|findings|models|server|tests)(?:/[\w-]+)*/?)`")
 FLOOR = re.compile(r"\b(?:kernels|mechanics) \(`([^`]*)`\)")
 NO_FLOOR = {"memory", "samples"}           # folders of dynamics/ that are neither kernels nor mechanics
 LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 OUTSIDE = re.compile(r"\b(?:API|[A-Z]{5,}(?:\.md)?) §|\b(?:SEEDS|ANCHORS|ACCEPTANCE|DESIGN|API)\.md\b|\.\./shared\b|"
                      r"\b[Ii]ssue #?[0-9]+\b")
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
 
 
 def tracked():
@@ -154,17 +163,33 @@ class Check:
             self.say(path, text.count("\n", 0, match.start()) + 1, f"the link {match.group(1)} leads nowhere")
 
     def folders(self):
-        with open(os.path.join(ROOT, ARCHITECTURE), encoding="utf-8") as file:
-            text = file.read()
         there = {os.path.dirname(path) for path in self.paths}
         there |= {folder[:i] for folder in there for i, c in enumerate(folder) if c == "/"}
-        for match in FOLDER.finditer(text):
-            name = match.group(1).rstrip("/")
-            if name not in there and not any(path.startswith(name + ".") for path in self.paths) and name not in self.paths:
-                self.say(ARCHITECTURE, text.count("\n", 0, match.start()) + 1, f"no folder {name} in the tree")
-        listed = {name for match in FLOOR.finditer(text) for name in match.group(1).split()}
+        for document in (ARCHITECTURE, CONTRIBUTING):
+            text = read(document)
+            for match in FOLDER.finditer(text):
+                name = match.group(1).rstrip("/")
+                if name not in there and not any(path.startswith(name + ".") for path in self.paths) and name not in self.paths:
+                    self.say(document, text.count("\n", 0, match.start()) + 1, f"no folder {name} in the tree")
+        listed = {name for match in FLOOR.finditer(read(ARCHITECTURE)) for name in match.group(1).split()}
         for name in sorted(listed ^ {folder.split("/")[1] for folder in there if folder.startswith("dynamics/")} - NO_FLOOR):
             self.say(ARCHITECTURE, 1, f"dynamics/{name}: " + ("no such folder" if name in listed else "neither kernels nor mechanics"))
+
+    def recipes(self):
+        text = read(CONTRIBUTING)
+        for match in WORD_OF_FILE.finditer(text):
+            word, name = match.groups()
+            files = [path for path in self.paths if ("/" + path).endswith("/" + name)]
+            if not any(re.search(rf"\b{word}\b", read(path)) for path in files):
+                self.say(CONTRIBUTING, text.count("\n", 0, match.start()) + 1, f"{name} has no {word}")
+
+    def robots(self):
+        files = {os.path.basename(path)[:-5] for path in self.paths if re.fullmatch(r"models/\w+\.json", path)}
+        rows = set(re.findall(r"^\| `(\w+)` \|", read(ROBOTS).partition("\n## ")[0], re.MULTILINE))
+        for name in sorted(files ^ rows):
+            self.say(ROBOTS, 1, f"{name}: " + ("no row of the table" if name in files else f"no file models/{name}.json"))
+        if f" has {len(files)} robots " not in read(README):
+            self.say(README, 1, f"models/ has {len(files)} robots, README.md says otherwise")
 
     def run(self):
         for path in self.paths:
@@ -177,6 +202,8 @@ class Check:
             for line, prose in comments(path, text):
                 self.passage(path, line, prose)
         self.folders()
+        self.recipes()
+        self.robots()
         for label in sorted(self.labels - self.cited):
             self.say(BIBLIOGRAPHY, 1, f"{label!r} is cited nowhere")
         return 1 if self.failed else 0

@@ -457,7 +457,7 @@ static void refusals(void **state)
             "bad-inertia", "did not come with the request");
     refused(WORLD(ARM("<joint axis='0 0 0'/>"), ""), "bad-value", "no direction");
     refused(WORLD(ARM("<joint range='1 x'/>"), ""), "wrong-type", "\"x\"");
-    refused(WORLD(ARM("<joint range='2 1'/>"), ""), "bad-value", "not below");
+    refused(WORLD(ARM("<joint range='2 1' limited='true'/>"), ""), "bad-value", "not below");
     refused(WORLD(ARM("<joint type='screw'/>"), ""), "bad-value", "free, ball, slide, hinge");
     refused(WORLD(ARM("<joint class='none'/>"), ""), "unknown-name", "class \"none\"");
     refused(WORLD(ARM("<freejoint/><joint/>"), ""), "bad-value", "no other joint");

@@ -76,6 +76,16 @@ const char *api_comma_remedy(const api_node *numbers, size_t expected)
     return whole ? "; if the numbers have a decimal comma, write a decimal point: 0.5, not 0,5" : "";
 }
 
+const char *api_coordinates_remedy(const api_query *q, const api_node *numbers, bool positions)
+{
+    const api_model *m = q->model, *full = q->call->model;
+    const size_t     count = api_node_size(numbers), expected = positions ? m->nq : m->nv;
+    if (q->reduced && count == (positions ? full->nq : full->nv)) return "; leave out the entries of locked joints";
+    if (count == expected || count != (positions ? m->nv : m->nq)) return api_comma_remedy(numbers, expected);
+    return positions ? "; a rotation has four positions, its quaternion [x, y, z, w], but three rates"
+                     : "; a rotation has three numbers here, but four positions in q, its quaternion";
+}
+
 bool api_read_numbers(const api_query *q, const api_node *value, const api_place *at, size_t n, double *numbers)
 {
     if (!api_node_is(value, API_ARRAY))

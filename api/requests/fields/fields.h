@@ -41,6 +41,11 @@ api_place api_take_name(const api_node *list, const api_place *place, size_t i, 
  * integers, and more than `expected` but at most twice as many. Returns "" for any other list. */
 const char *api_comma_remedy(const api_node *numbers, size_t expected);
 
+/* Returns the remedy for a list with another number of entries than the model's coordinates: it has the entries of
+ * locked joints, or those of rates where quaternions are expected, or the reverse. `positions`: nq entries are
+ * expected, else nv. Returns api_comma_remedy for any other list. */
+const char *api_coordinates_remedy(const api_query *q, const api_node *numbers, bool positions);
+
 /* Reads an array of exactly n finite numbers. */
 bool api_read_numbers(const api_query *q, const api_node *value, const api_place *at, size_t n, double *numbers);
 

@@ -21,7 +21,7 @@ static bool check_point(const api_query *q, const api_node *point, const api_pla
                                api_node_kind_text(&entry));
     }
     if (n == p->width) return true;
-    const char *remedy = api_comma_remedy(point, p->width);
+    const char *remedy = p->joints ? api_coordinates_remedy(q, point, false) : api_comma_remedy(point, p->width);
     return p->joints
                ? api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (nv of %s%s)%s", n,
                              p->width, q->model->name, q->reduced ? " without its locked joints" : "", remedy)

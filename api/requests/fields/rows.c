@@ -29,12 +29,14 @@ bool api_is_empty_batch(const api_query *q, const api_node *value)
     return q->empty && api_node_is(value, API_ARRAY) && api_node_size(value) == 0;
 }
 
+#define ONE_ROW_REMEDY "; a single row is for all rows without its outer brackets"
+
 bool api_batch_rows(api_query *q, size_t rows, const api_place *at)
 {
     if (q->batched && rows != api_answered_rows(q))
-        return api_fail_at(q->problem, at, API_WRONG_SHAPE,
-                           "%zu rows given, but %s has %zu: all batches of a request have the same", rows, q->rows_from,
-                           api_answered_rows(q));
+        return api_fail_at(
+            q->problem, at, API_WRONG_SHAPE, "%zu rows given, but %s has %zu: all batches of a request have the same%s",
+            rows, q->rows_from, api_answered_rows(q), rows == 1 || api_answered_rows(q) == 1 ? ONE_ROW_REMEDY : "");
     q->batched = true;
     q->empty   = rows == 0;
     q->rows    = rows > 0 ? rows : 1;

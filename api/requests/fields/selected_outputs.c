@@ -76,6 +76,15 @@ static bool takes_output(const api_query *q, const api_operation *operation, siz
                        "the output %s is not for models with loops, and %s has loops", o->name, q->model->name);
 }
 
+/* True for the fields with which the answer begins if the request has a platform. */
+static bool is_state_of_platform(const char *name)
+{
+    bool found = false;
+    for (int f = API_Q; f <= API_QDD; f++)
+        found |= strcmp(api_field_names[f], name) == 0;
+    return found;
+}
+
 static bool read_output(api_query *q, api_selection *selected, const api_node *value, const api_place *at)
 {
     const api_operation *operation = selected->operation;
@@ -90,6 +99,11 @@ static bool read_output(api_query *q, api_selection *selected, const api_node *v
         selected->outputs |= API_BIT(i);
         return takes_output(q, operation, i, at);
     }
+    if (q->field[API_PLATFORM] && is_state_of_platform(name))
+        return api_fail_at(
+            q->problem, at, API_UNKNOWN_NAME,
+            "\"%s\" is no output of %s: leave it out, the answer begins with the q, qd and qdd of the platform", name,
+            operation->name);
     return api_fail_unknown(q, at, API_UNKNOWN_NAME, name, operation->name, &known);
 }
 

@@ -260,8 +260,8 @@ static bool look_at_locked(search *s)
 /* --- payloads and wrenches
  * ------------------------------------------------------------------------------------------------------ */
 
-/* Checks a point, or the first of a batch of points. */
-static bool look_at_point(api_query *q, const api_node *object, const char *key, const api_place *up)
+/* Checks a point, or the first of a batch of points. `from` says in the message what its distance is from. */
+static bool look_at_point(api_query *q, const api_node *object, const char *key, const api_place *up, const char *from)
 {
     const api_node *value                   = api_node_get(object, key);
     api_place       at                      = api_place_key(up, key);
@@ -270,7 +270,15 @@ static bool look_at_point(api_query *q, const api_node *object, const char *key,
     if (rank == 0 || rank > 2 || extent[rank - 1] != 3 || extent[0] == 0) return true;
     api_node_numbers(value, 0, 3, p);
     if (!(hypot(hypot(p[0], p[1]), p[2]) > FAR_AWAY)) return true;
-    return add_warning(q, &at, SUSPICIOUS, "more than 100 m from the link's frame: lengths are in metres");
+    char text[TEXT];
+    snprintf(text, sizeof text, "more than 100 m from %s: lengths are in metres", from);
+    return add_warning(q, &at, SUSPICIOUS, text);
+}
+
+static bool look_at_platform(api_query *q)
+{
+    const api_place up = api_place_key(NULL, "platform");
+    return look_at_point(q, q->field[API_PLATFORM], "position", &up, "the origin of the world");
 }
 
 /* Checks that a payload or wrench acts on a link that moves. Unknown links are refused elsewhere, by the reader of the
@@ -297,7 +305,7 @@ typedef struct addition {
 
 static bool look_at_addition(api_query *q, const addition *a, const api_node *object, const api_place *up)
 {
-    return look_at_point(q, object, a->point, up) && look_at_link(q, object, a->what, up);
+    return look_at_point(q, object, a->point, up, "the link's frame") && look_at_link(q, object, a->what, up);
 }
 
 static bool look_at_additions(api_query *q, const addition *a)
@@ -335,7 +343,7 @@ bool api_unit_warnings_find(api_query *q)
     search s = {.q = q};
     return list_suspects(&s) && look_at_field(&s, API_Q) && look_at_field(&s, API_CONTROL_POINTS) &&
            look_at_reference(&s) && look_at_locked(&s) && look_at_prescribed(&s) && look_at_additions(q, &payload) &&
-           look_at_additions(q, &wrench) && look_at_gravity(q);
+           look_at_additions(q, &wrench) && look_at_platform(q) && look_at_gravity(q);
 }
 
 void api_unit_warnings_emit(const api_query *q, api_emit *to)

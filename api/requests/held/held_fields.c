@@ -1,6 +1,7 @@
 /* held_fields.c - reads the fields "held" and "contact_damping", and says why no accelerations hold the frames
  * (held_fields.h). */
 #include "held_fields.h"
+#include "contact_limits.h"
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/fields/frame_fields.h"
 #include "api/codec/number.h"
@@ -75,13 +76,31 @@ static bool read_rolling_member(api_query *q, const api_node *entry, const api_p
     return read_rolling(q, rolling, &place, frame);
 }
 
+/* Refuses members that choose the wrenches of a contact in an operation whose `fields` of an entry have none. */
+static bool refuse_choice(const api_query *q, const api_node *entry, const api_place *up, const char *const *fields)
+{
+    static const char text[] = "\"%s\" is known to inverse-dynamics, torque-derivative, sensitivity and path-timing, "
+                               "which choose wrenches within limits; here held frames have none: leave it out, or "
+                               "simulate with contacts, which slip and lift off";
+    for (size_t i = 0; fields != api_contact_limit_members && api_contact_limit_members[i]; i++) {
+        const char     *limit = api_contact_limit_members[i];
+        const api_place place = api_place_key(up, limit);
+        size_t          known = 0;
+        while (fields[known] && strcmp(fields[known], limit) != 0)
+            known++;
+        if (!fields[known] && api_node_get(entry, limit))
+            return api_fail_at(q->problem, &place, API_UNKNOWN_FIELD, text, limit);
+    }
+    return true;
+}
+
 static bool read_held_frame(api_query *q, const api_node *given, const api_place *up, const char *const *fields,
                             dyn_held_frame *held, const char **name)
 {
     api_place frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
     api_place reference_at = api_place_key(up, "reference");
     *held                  = (dyn_held_frame){.n = 0};
-    if (!api_check_keys(q, given, up, fields, "an entry of held")) return false;
+    if (!refuse_choice(q, given, up, fields) || !api_check_keys(q, given, up, fields, "an entry of held")) return false;
     if (!api_node_get(given, "frame"))
         return api_fail_at(q->problem, &frame_at, API_MISSING_FIELD, "an entry of held needs its frame");
     int i = api_read_frame(q, api_node_get(given, "frame"), &frame_at);

@@ -30,7 +30,9 @@ static void write_count_remedy(const api_evaluation *e, const api_vector *v, con
     int          length = 0;
     if (!e->query->batched && v->n > 1 && n > v->n && n % v->n == 0)
         length = snprintf(text, REMEDY, "; %zu states are %zu rows of %zu: [[...], [...]]", n / v->n, n / v->n, v->n);
-    snprintf(text + length, REMEDY - (size_t)length, "%s", api_comma_remedy(row, v->n));
+    const char *remedy =
+        v->count ? api_coordinates_remedy(e->query, row, strcmp(v->count, "nq") == 0) : api_comma_remedy(row, v->n);
+    snprintf(text + length, REMEDY - (size_t)length, "%s", remedy);
     if (!*text && e->query->batched && api_node_packed(v->value, extent) == 2 && extent[0] == v->n)
         snprintf(text, REMEDY, "; each row of the array is a state: transpose it, or send one state as one row");
 }

@@ -165,20 +165,35 @@ static void fix(api_document_link *link, const double *q)
     link->actuated                             = true;
 }
 
+enum { POSITION_FORM = 80 };
+
+/* Returns how the position of a joint of this type is given, such as "[x, y, angle] in m and rad", in `text`. */
+static const char *position_form(dyn_joint_kind kind, char text[POSITION_FORM])
+{
+    const size_t n = (size_t)dyn_joint_nq(kind);
+    if (n == 1) return "a number in rad or m";
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) /* a suffix begins with a point */
+        used += (size_t)snprintf(text + used, POSITION_FORM - used, "%s%s", i == 0 ? "[" : ", ",
+                                 dyn_joint_types[kind].position_suffix[i] + 1);
+    snprintf(text + used, POSITION_FORM - used, "]%s",
+             !dyn_joint_has_quaternion(kind) ? " in m and rad"
+             : n > 4                         ? ", the last four a quaternion"
+                                             : ", a quaternion");
+    return text;
+}
+
 /* Checks the number of coordinates, their angle and their quaternion, which is normalised. */
 static bool check_value(api_reader *reader, const api_document_link *link, api_document_lock *lock)
 {
     const dyn_joint_kind kind = link->dyn.joint;
     const size_t         n    = (size_t)dyn_joint_nq(kind);
-    const int            turn = kind == DYN_REVOLUTE || kind == DYN_HELICAL ? 0 : dyn_joint_types[kind].angle;
+    const int            turn = dyn_joint_types[kind].angle;
     double               norm = 1;
+    char                 form[POSITION_FORM];
     if (lock->n != n || lock->is_array != (n > 1))
         return fail_lock(reader, lock->name, API_WRONG_SHAPE, "%s given, the position of a %s joint is %s",
-                         lock->is_array ? "an array" : "a number", link->type,
-                         n == 1                 ? "a number in rad or m"
-                         : kind == DYN_PLANAR   ? "[x, y, angle] in m and rad"
-                         : kind == DYN_FLOATING ? "[x, y, z, qx, qy, qz, qw]: a place in m and a quaternion"
-                                                : "[qx, qy, qz, qw], a quaternion");
+                         lock->is_array ? "an array" : "a number", link->type, position_form(kind, form));
     if (dyn_joint_has_quaternion(kind) && !dyn_quaternion_normalise(lock->value + n - 4, 1, &norm))
         return fail_lock(reader, lock->name, API_BAD_QUATERNION,
                          "the last four are a quaternion of the norm %.9g, which differs from 1 by more than %g", norm,

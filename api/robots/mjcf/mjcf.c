@@ -31,20 +31,22 @@ static bool check_query(const char *query, api_problem *problem)
 static bool open_maps(api_mjcf *m)
 {
     m->class_index    = json_object();
+    m->shadows        = json_object();
     m->body_index     = json_object();
     m->joint_index    = json_object();
     m->site_index     = json_object();
     m->mesh_index     = json_object();
     m->material_index = json_object();
     m->tendon_index   = json_object();
-    return (m->class_index && m->body_index && m->joint_index && m->site_index && m->mesh_index && m->material_index &&
-            m->tendon_index) ||
+    return (m->class_index && m->shadows && m->body_index && m->joint_index && m->site_index && m->mesh_index &&
+            m->material_index && m->tendon_index) ||
            api_reader_no_memory(&m->xml.base);
 }
 
 static void close_maps(api_mjcf *m)
 {
     json_decref(m->class_index);
+    json_decref(m->shadows);
     json_decref(m->body_index);
     json_decref(m->joint_index);
     json_decref(m->site_index);

@@ -22,7 +22,7 @@ static bool warn(api_mjcf *m, const xmlNode *element, const char *what)
 
 /* --- the range of force ------------------------------------------------------------------------------------------- */
 
-/* Reads a range and whether it limits: `limited` is true, false or auto, which is true if there is a range. */
+/* Reads a range and whether it limits: `limited` is true, false or auto, which is true if the range is not empty. */
 static bool read_range(api_mjcf *m, const api_mjcf_item *item, const char *range_name, const char *limited_name,
                        double range[2], bool *limits)
 {
@@ -31,8 +31,9 @@ static bool read_range(api_mjcf *m, const api_mjcf_item *item, const char *range
     range[0] = range[1] = 0;
     if (!api_mjcf_choice(m, item, limited_name, values, &limited) || !api_mjcf_numbers(m, item, range_name, range, 2))
         return false;
-    bool given = range[0] != 0 || range[1] != 0;
-    *limits    = limited == 1 || (limited == 2 && api_mjcf_compiler_of(m, item->element)->auto_limits && given);
+    bool given;
+    if (!api_mjcf_range_limits(m, item->element, range_name, range, &given)) return false;
+    *limits = limited == 1 || (limited == 2 && api_mjcf_compiler_of(m, item->element)->auto_limits && given);
     if (!*limits || range[0] < range[1]) return true;
     return api_xml_fail(&m->xml, item->element, API_BAD_VALUE, "%s of <%.40s>: %.9g is not below %.9g", range_name,
                         (const char *)item->element->name, range[0], range[1]);

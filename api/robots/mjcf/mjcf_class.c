@@ -127,6 +127,10 @@ bool api_mjcf_find_class(api_mjcf *m, const xmlNode *element, const char *attrib
     if (!name) return true;
     const json_t *found = json_object_get(m->class_index, name);
     if (found) *class_index = (int)json_integer_value(found);
+    if (!found && strcmp(name, "main") == 0) { /* every file has this class */
+        *class_index = m->main_class;
+        return true;
+    }
     return found ||
            api_xml_fail(&m->xml, element, API_UNKNOWN_NAME, "%s of <%.40s>: no <default> has the class \"%.*s\"",
                         attribute, (const char *)element->name, api_text_shown(name), name);
@@ -187,13 +191,33 @@ bool api_mjcf_numbers(api_mjcf *m, const api_mjcf_item *item, const char *attrib
 
 bool api_mjcf_span(api_mjcf *m, const api_mjcf_item *item, const char *attribute, api_xml_span *span)
 {
-    return api_xml_span_read(&m->xml, api_mjcf_with(m, item, attribute), attribute, API_OPTIONAL, span);
+    double v[API_MJCF_SPAN];
+    int    cursor = API_MJCF_OWN;
+    span->count   = 0;
+    for (const xmlNode *e = api_mjcf_next_level(m, item, &cursor); e; e = api_mjcf_next_level(m, item, &cursor)) {
+        api_xml_span level = {.v = v, .min = span->min, .max = span->max};
+        if (!api_xml_span_read(&m->xml, e, attribute, API_OPTIONAL, &level)) return false;
+        for (; span->count < level.count; span->count++)
+            span->v[span->count] = v[span->count];
+    }
+    return true;
 }
 
 bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribute, const char *const *values,
                      int *index)
 {
     return api_xml_choice(&m->xml, api_mjcf_with(m, item, attribute), attribute, values, index);
+}
+
+bool api_mjcf_range_limits(api_mjcf *m, const xmlNode *element, const char *attribute, const double range[2],
+                           bool *limits)
+{
+    *limits = range[0] < range[1];
+    if (*limits || (range[0] == 0 && range[1] == 0)) return true;
+    return api_xml_report(&m->xml, element, "warning", "suspicious",
+                          "%s of <%.40s>, %.9g to %.9g, is empty: unless the file says that it limits, it does not, as "
+                          "in MuJoCo",
+                          attribute, (const char *)element->name, range[0], range[1]);
 }
 
 bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value)

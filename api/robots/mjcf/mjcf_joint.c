@@ -32,8 +32,9 @@ static bool write_limits(api_mjcf *m, const api_mjcf_joint *joint, json_t *field
     if (!api_mjcf_choice(m, &joint->item, "limited", values, &state) ||
         !api_mjcf_numbers(m, &joint->item, "range", range, 2))
         return false;
-    bool given = range[0] != 0 || range[1] != 0;
-    *limited   = !m->option.no_limits &&
+    bool given;
+    if (!api_mjcf_range_limits(m, joint->element, "range", range, &given)) return false;
+    *limited = !m->option.no_limits &&
                (state == 1 || (state == 2 && api_mjcf_compiler_of(m, joint->element)->auto_limits && given));
     if (!*limited && !joint->has_effort) return true;
     json_t *limits = open_object(m, fields, "limits");

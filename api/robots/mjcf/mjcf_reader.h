@@ -200,12 +200,14 @@ typedef struct api_mjcf {
     api_mjcf_compiler      *compilers; /* [files->n_models] */
     api_mjcf_option         option;
     json_t                 *class_index; /* map from names of classes to indices */
+    json_t                 *shadows;     /* "model name" -> class that elements inherit for it: mjcf_attach_class.c */
     size_t                  n_classes;
     api_mjcf_class         *classes;
     int                     main_class;
     size_t                  n_bodies, n_joints, n_sites, n_loops;
     bool                    generates;    /* a <composite> or <flexcomp> would make bodies that the model lacks */
     size_t                  n_copies;     /* elements that <replicate> and <attach> have made */
+    size_t                  n_named;      /* classes that <attach> has compared */
     size_t                  n_fixed;      /* free bodies that an equality holds to the world */
     const char             *undetermined; /* name of a ball or free joint that the loops leave a freedom; NULL: none */
     api_mjcf_body          *bodies;       /* parents before children, depth-first */
@@ -264,17 +266,25 @@ const xmlNode *api_mjcf_with(const api_mjcf *m, const api_mjcf_item *item, const
 /* Steps through an item's own element and those of its classes; *cursor begins as API_MJCF_OWN. NULL: no more. */
 const xmlNode *api_mjcf_next_level(const api_mjcf *m, const api_mjcf_item *item, int *cursor);
 
-/* Read an optional attribute of an item or its classes, like the functions of xml_reader.h. */
+enum { API_MJCF_SPAN = 10 }; /* most numbers that api_mjcf_span reads */
+
+/* Read an optional attribute of an item or its classes, like the functions of xml_reader.h. Numbers that a span lacks
+ * are those of the class, as in MuJoCo: stiffness="1" keeps the higher powers of the class. */
 bool api_mjcf_numbers(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *v, size_t n);
 bool api_mjcf_span(api_mjcf *m, const api_mjcf_item *item, const char *attribute, api_xml_span *span);
 bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribute, const char *const *values,
                      int *index);
 bool api_mjcf_has(const api_mjcf *m, const api_mjcf_item *item, const char *attribute);
 
+/* Sets *limits to whether a range limits by itself: its ends are in order. Reports one that does not, but for 0 0. */
+bool api_mjcf_range_limits(api_mjcf *m, const xmlNode *element, const char *attribute, const double range[2],
+                           bool *limits);
+
 /* Fails for a figure, made of several of the file, that is beyond the range of numbers. */
 bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value);
 
-/* Reads the coefficients of the powers of a polynomial, "damping" or "stiffness": one to three, the others are 0. */
+/* Reads the coefficients of the powers of a polynomial, "damping" or "stiffness": one to three, the others are those of
+ * the class, else 0. */
 bool api_mjcf_polynomial(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double c[3]);
 /* Reads them where a model holds the first alone, *linear, and reports the others. */
 bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *linear);
@@ -297,6 +307,8 @@ bool api_mjcf_normalise(api_mjcf *m, const xmlNode *element, const char *attribu
 bool api_mjcf_read_bodies(api_mjcf *m);
 /* Sets the names of bodies, joints and sites. */
 bool api_mjcf_name_all(api_mjcf *m);
+/* Sets *name to that of a mesh or height field: stated, or that of its file without folders and ending. NULL: none. */
+bool api_mjcf_asset_name(api_mjcf *m, const xmlNode *element, const char **name);
 /* Adds a geom's inertia to `from_geoms` of its body, or the geom to `mesh_geoms`. X is the geom's pose in the body;
  * half_length as of fromto. */
 bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,

@@ -5,7 +5,10 @@
  *     stiffness = m / (T r)^2,    damping = 2 m / T.
  *
  * M is the mass matrix of all joints, with armature: M_ij = S_j^T I_i S_i, where S is the motion of the world's origin
- * by one unit of the coordinate, and I_i the inertia of all bodies that coordinate i moves, if j moves them too. */
+ * by one unit of the coordinate, and I_i the inertia of all bodies that coordinate i moves, if j moves them too.
+ *
+ * MuJoCo 3.14 leaves out the armature of the slides of a "simple" body: one without bodies in it, on the world, with
+ * slides alone, through its origin along its axes, which are its inertial frame. */
 #include "mjcf_reader.h"
 #include <math.h>
 #include <string.h>
@@ -13,6 +16,7 @@
 enum { MOST_COORDINATES = 600 }; /* M and its factor take their square and cube */
 
 #define LEAST 1e-15 /* (mjMINVAL) */
+#define SAME  1e-6  /* m and 1: frames that differ by less are the same for MuJoCo */
 
 /* Motion or momentum: angular or moment, then linear, about the world's origin in its axes. */
 typedef struct twist {
@@ -190,6 +194,41 @@ static double effective_inertia(const matrix *t, const api_mjcf_joint *joint)
     return (double)n / fmax(LEAST, sum);
 }
 
+static bool is_simple_slide(const api_mjcf_joint *joint)
+{
+    int along = 0;
+    for (int i = 0; i < 3; i++) {
+        along += fabs(joint->axis[i]) > LEAST;
+        if (fabs(joint->pos[i]) > LEAST) return false;
+    }
+    return joint->type == API_MJCF_SLIDE && along == 1;
+}
+
+/* True if the frame of the body is its inertial frame. */
+static bool is_inertial_frame(const api_mjcf_body *body)
+{
+    dyn_pose X = body->principal;
+    double   moments[3];
+    if (!body->has_principal) api_mjcf_find_axes(body->inertia.about_com, false, &X, moments);
+    for (int i = 0; i < 3; i++) {
+        if (fabs(body->inertia.com[i]) > SAME || X.R[i][i] < 0) return false;
+        for (int j = 0; j < 3; j++) /* twice the sine of half the angle, as in a quaternion */
+            if (i != j && fabs(X.R[i][j]) > 2 * SAME) return false;
+    }
+    return true;
+}
+
+static bool is_simple(const api_mjcf *m, const api_mjcf_joint *joint)
+{
+    const api_mjcf_body *body = &m->bodies[joint->body];
+    const size_t         next = (size_t)joint->body + 1;
+    if (next < m->n_bodies && m->bodies[next].parent == joint->body) return false;
+    if (body->parent >= 0 && m->bodies[body->parent].moves) return false;
+    for (size_t i = 0; i < body->n_joints; i++)
+        if (!is_simple_slide(&m->joints[body->first_joint + i])) return false;
+    return is_inertial_frame(body);
+}
+
 /* Opens the coordinates of all joints and M; false with a problem. */
 static bool open_matrix(api_mjcf *m, matrix *t)
 {
@@ -200,7 +239,7 @@ static bool open_matrix(api_mjcf *m, matrix *t)
         double armature;
         if (!api_mjcf_read_armature(m, &m->joints[i], &armature)) return false;
         m->joints[i].coordinate = t->n;
-        add_joint_inertia(t, m, &m->joints[i], armature);
+        add_joint_inertia(t, m, &m->joints[i], is_simple(m, &m->joints[i]) ? 0 : armature);
     }
     if (t->n > MOST_COORDINATES) return true;
     t->end = api_arena_take(m->xml.base.arena, m->n_bodies, sizeof *t->end);

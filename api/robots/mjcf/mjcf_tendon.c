@@ -30,7 +30,7 @@ static bool read_tendon_limits(api_mjcf *m, api_mjcf_tendon *t)
     int                      limited  = 2;
     if (!api_mjcf_choice(m, &t->item, "limited", values, &limited) || !api_mjcf_numbers(m, &t->item, "range", range, 2))
         return false;
-    bool has_range = range[0] != 0 || range[1] != 0;
+    bool has_range = range[0] < range[1];
     t->limited     = limited == 1 || (limited == 2 && api_mjcf_compiler_of(m, t->element)->auto_limits && has_range);
     return true;
 }
@@ -82,12 +82,14 @@ static bool read_tendon_joints(api_mjcf *m, api_mjcf_tendon *t)
     return true;
 }
 
-/* Reads the length at which the spring has no force; -1 is that at the joints' springref. */
+/* Reads the length at which the spring has no force; -1 is that at the joints' springref. One number is both ends of a
+ * range, whatever the class has. */
 static bool read_rest(api_mjcf *m, api_mjcf_tendon *t)
 {
     double       length[2] = {-1, -1};
     api_xml_span span      = {.v = length, .min = 1, .max = 2};
-    if (!api_mjcf_span(m, &t->item, "springlength", &span)) return false;
+    if (!api_xml_span_read(&m->xml, api_mjcf_with(m, &t->item, "springlength"), "springlength", API_OPTIONAL, &span))
+        return false;
     if (span.count == 1) length[1] = length[0];
     t->rest = length[0] == length[1] ? length[0] : NAN;
     if (length[0] != -1) return true;

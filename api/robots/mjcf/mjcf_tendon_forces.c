@@ -167,6 +167,33 @@ static bool write_transmission(api_mjcf *m, api_mjcf_tendon *t, rate *r)
            write_motors(m, t, r, transmission);
 }
 
+static bool carries(const api_mjcf *m, int body, int other)
+{
+    while (other > body)
+        other = m->bodies[other].parent;
+    return other == body;
+}
+
+/* Reports the first two joints of an armature of which neither moves the other: MuJoCo 3.14 has no entry for them in
+ * its mass matrix. */
+static bool report_branches(api_mjcf *m, const api_mjcf_tendon *t, const rate *r)
+{
+    const char *name = t->name ? t->name : "";
+    for (size_t i = 0; t->armature != 0 && i < r->n; i++)
+        for (size_t j = 0; j < i; j++) {
+            const api_mjcf_joint *a = &m->joints[r->joint[j]], *b = &m->joints[r->joint[i]];
+            if (carries(m, a->body, b->body) || carries(m, b->body, a->body)) continue;
+            return api_xml_report(
+                &m->xml, t->element, "warning", "not-held",
+                "MuJoCo's mass matrix for the armature of <fixed>%s%.*s%s is not part of the model: it "
+                "leaves out that joints of different branches are coupled, as \"%.*s\" and \"%.*s\" "
+                "are here",
+                *name ? " \"" : "", api_text_shown(name), name, *name ? "\"" : "", api_text_shown(a->name), a->name,
+                api_text_shown(b->name), b->name);
+        }
+    return true;
+}
+
 /* Writes a transmission unless a joint is in one already, or the coefficients are beyond the range that the document
  * tells apart from a singular matrix. */
 static bool couple_joints(api_mjcf *m, api_mjcf_tendon *t, rate *r)
@@ -176,7 +203,7 @@ static bool couple_joints(api_mjcf *m, api_mjcf_tendon *t, rate *r)
         if (m->joints[r->joint[i]].in_tendon || fabs(r->c[i]) > MOST_COEFFICIENT) return true;
     for (size_t i = 0; i < r->n; i++)
         m->joints[r->joint[i]].in_tendon = true;
-    if (!write_transmission(m, t, r)) return false;
+    if (!report_branches(m, t, r) || !write_transmission(m, t, r)) return false;
     t->armature = t->damping = t->friction = 0;
     return true;
 }

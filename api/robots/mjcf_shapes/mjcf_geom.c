@@ -198,6 +198,41 @@ bool api_mjcf_add_meshes(api_mjcf *m, api_mjcf_body *body)
     return true;
 }
 
+/* --- height fields ------------------------------------------------------------------------------------------------ */
+
+/* Finds a height field of <asset>; *found is NULL if there is none of this name. */
+static bool find_hfield(api_mjcf *m, const char *name, const xmlNode **found)
+{
+    *found = NULL;
+    for (const xmlNode *asset = api_xml_child(m->xml.root, "asset"); asset; asset = api_xml_next(asset, "asset"))
+        for (const xmlNode *e = api_xml_child(asset, "hfield"); e; e = api_xml_next(e, "hfield")) {
+            const char *other = NULL;
+            if (!api_mjcf_asset_name(m, e, &other)) return false;
+            if (other && strcmp(other, name) == 0) *found = e;
+        }
+    return true;
+}
+
+/* MuJoCo gives a height field the mass of a box about the origin of its geom: half edges r_x, r_y, and half the height
+ * below plus a quarter of that above. */
+static bool add_hfield(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, api_mjcf_body *body)
+{
+    const char    *name  = NULL;
+    const xmlNode *asset = NULL;
+    double         v[4]  = {0};
+    if (!api_xml_text(&m->xml, api_mjcf_with(m, geom, "hfield"), "hfield", API_OPTIONAL, &name)) return false;
+    if (name && !find_hfield(m, name, &asset)) return false;
+    if (!asset)
+        return api_xml_fail(&m->xml, geom->element, API_UNKNOWN_NAME, "its hfield \"%.*s\" is not in <asset>",
+                            api_text_shown(name ? name : ""), name ? name : "");
+    if (!api_xml_numbers(&m->xml, asset, "size", API_REQUIRED, v, 4)) return false;
+    for (int i = 0; i < 4; i++)
+        if (!(v[i] > 0))
+            return api_xml_fail(&m->xml, asset, API_BAD_VALUE, "size of <hfield>: entry %d is not positive", i + 1);
+    const double size[3] = {2 * v[0], 2 * v[1], v[2] / 2 + v[3]};
+    return add_solid(m, geom, X, size, API_BOX, body);
+}
+
 bool api_mjcf_read_solid(api_mjcf *m, const api_mjcf_item *geom, double half_length, api_solid *solid, double size[3])
 {
     int type = SPHERE;
@@ -217,7 +252,8 @@ bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X
     double size[3] = {0};
     bool   weighs;
     if (!api_mjcf_choice(m, geom, "type", names, &type) || !read_group(m, geom, &weighs)) return false;
-    if (!weighs || type == PLANE || type == HFIELD) return true;
+    if (!weighs || type == PLANE) return true;
+    if (type == HFIELD) return add_hfield(m, geom, X, body);
     if (type == MESH || type == SDF_SHAPE || api_mjcf_has(m, geom, "mesh"))
         return enter_mesh_geom(m, geom, type, X, body);
     return read_geom_size(m, geom, (geom_type)type, half_length, size) &&

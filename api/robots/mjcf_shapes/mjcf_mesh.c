@@ -13,8 +13,7 @@ enum { MOST_FACES = 5000000 /* most faces that the meshes of a file have togethe
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-/* The name of a mesh: stated, or that of its file without folders and ending. NULL: none. */
-static bool read_mesh_name(api_mjcf *m, const xmlNode *element, const char **name)
+bool api_mjcf_asset_name(api_mjcf *m, const xmlNode *element, const char **name)
 {
     const char *file = NULL;
     *name            = NULL;
@@ -36,7 +35,7 @@ static bool enter_mesh(api_mjcf *m, const xmlNode *element)
 {
     api_mjcf_mesh *mesh = &m->meshes[m->n_meshes];
     *mesh               = (api_mjcf_mesh){.element = element};
-    if (!read_mesh_name(m, element, &mesh->name) ||
+    if (!api_mjcf_asset_name(m, element, &mesh->name) ||
         !api_mjcf_open_item(m, element, API_MJCF_MESH, m->main_class, &mesh->item))
         return false;
     if (!mesh->name) return true;

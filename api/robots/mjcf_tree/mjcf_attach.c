@@ -108,7 +108,7 @@ static bool set_main_class(attachment *a)
         if (a->from == a->to) a->main_class = name;
         break;
     }
-    if (a->from != a->to) a->main_class = mjcf_attach_prefixed(a, a->element, name);
+    if (a->from != a->to) a->main_class = mjcf_attach_class(a, a->element, name);
     return a->from == a->to || a->main_class;
 }
 
@@ -120,7 +120,7 @@ static bool copy_part(attachment *a, const xmlNode *part, const char *class)
     if (!a->copy) return false;
     if (api_xml_has(part, "childclass")) return true;
     const char *stated = a->main_class;
-    if (class) stated = a->from == a->to ? class : mjcf_attach_prefixed(a, part, class);
+    if (class) stated = a->from == a->to ? class : mjcf_attach_class(a, part, class);
     return (!stated && a->from == a->to) || mjcf_attach_set(a, a->copy, "childclass", stated);
 }
 
@@ -189,7 +189,8 @@ static bool attach_part(attachment *a)
     if (!api_xml_text(&a->m->xml, a->element, "prefix", API_REQUIRED, &a->prefix) ||
         !api_xml_text(&a->m->xml, a->element, "model", API_OPTIONAL, &model))
         return false;
-    if ((model && !find_model(a, model)) || !set_main_class(a) || !copy_named(a) || !check_levels(a)) return false;
+    if (model && !(find_model(a, model) && mjcf_attach_name_classes(a))) return false;
+    if (!set_main_class(a) || !copy_named(a) || !check_levels(a)) return false;
     xmlAddPrevSibling(a->element, a->copy);
     a->copy = NULL;
     return mjcf_attach_sections(a);
@@ -197,9 +198,16 @@ static bool attach_part(attachment *a)
 
 static bool replace_attach(api_mjcf *m, api_mjcf_files *files, xmlNode *element, size_t model)
 {
-    attachment a  = {.m = m, .files = files, .element = element, .to = model, .from = model, .names = json_object()};
-    bool       ok = a.names ? attach_part(&a) : api_reader_no_memory(&m->xml.base);
+    attachment a  = {.m       = m,
+                     .files   = files,
+                     .element = element,
+                     .to      = model,
+                     .from    = model,
+                     .names   = json_object(),
+                     .classes = json_object()};
+    bool       ok = a.names && a.classes ? attach_part(&a) : api_reader_no_memory(&m->xml.base);
     json_decref(a.names);
+    json_decref(a.classes);
     if (a.copy) xmlFreeNode(a.copy);
     if (!ok) return false;
     xmlUnlinkNode(element);
@@ -207,14 +215,21 @@ static bool replace_attach(api_mjcf *m, api_mjcf_files *files, xmlNode *element,
     return true;
 }
 
-/* Replaces each <attach> below an element by a copy of what it names; the nesting limit of the parser bounds the
- * recursion. */
-static bool attach_in(api_mjcf *m, api_mjcf_files *files, xmlNode *in, size_t model)
+static bool has_class(const xmlNode *element)
 {
+    return api_xml_is(element, "geom") || api_xml_is(element, "joint") || api_xml_is(element, "site");
+}
+
+/* Replaces each <attach> below an element by a copy of what it names; the nesting limit of the parser bounds the
+ * recursion. `class` is that which the elements inherit. */
+static bool attach_in(api_mjcf *m, api_mjcf_files *files, xmlNode *in, size_t model, const char *class)
+{
+    if (!api_xml_text(&m->xml, in, "childclass", API_OPTIONAL, &class)) return false;
     for (xmlNode *e = in->children, *next; e; e = next) {
         next = e->next;
         if (e->type != XML_ELEMENT_NODE) continue;
-        if (!(api_xml_is(e, "attach") ? replace_attach(m, files, e, model) : attach_in(m, files, e, model)))
+        if (has_class(e) && !mjcf_attach_inherit(m, model, e, class)) return false;
+        if (!(api_xml_is(e, "attach") ? replace_attach(m, files, e, model) : attach_in(m, files, e, model, class)))
             return false;
     }
     return true;
@@ -225,7 +240,7 @@ static bool expand_model(api_mjcf *m, api_mjcf_files *files, size_t model)
     const xmlNode *root = files->model[model].root;
     if (!load_all_attached(m, files, model)) return false;
     for (const xmlNode *w = api_xml_child(root, "worldbody"); w; w = api_xml_next(w, "worldbody"))
-        if (!attach_in(m, files, (xmlNode *)(uintptr_t)w, model)) return false;
+        if (!attach_in(m, files, (xmlNode *)(uintptr_t)w, model, "main")) return false;
     return true;
 }
 

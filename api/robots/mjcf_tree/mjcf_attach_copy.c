@@ -21,8 +21,8 @@ static const reference references[] = {
     {"tendon2", "tendon"},  {"camera", "camera"},  {"actuator", "actuator"},
 };
 
-/* Attributes that refer to classes and assets, which all come along from another model. */
-static const char *const belongings[] = {"class", "childclass", "mesh", "material", "texture", "hfield"};
+/* Attributes that refer to assets, which all come along from another model, as classes do. */
+static const char *const belongings[] = {"mesh", "material", "texture", "hfield"};
 
 static const char *kind_of_attached(const xmlNode *element)
 {
@@ -70,9 +70,9 @@ bool mjcf_attach_collect(attachment *a, const xmlNode *element)
     return true;
 }
 
-const char *mjcf_attach_prefixed(attachment *a, const xmlNode *element, const char *name)
+const char *mjcf_attach_join(attachment *a, const xmlNode *element, const char *first, const char *second)
 {
-    const size_t length = strlen(a->prefix) + strlen(name) + 1;
+    const size_t length = strlen(first) + strlen(second) + 1;
     if (length > KEY) {
         api_xml_fail(&a->m->xml, element, API_BAD_NAME, "with the prefix of its <attach> the name is too long");
         return NULL;
@@ -82,8 +82,13 @@ const char *mjcf_attach_prefixed(attachment *a, const xmlNode *element, const ch
         api_reader_no_memory(&a->m->xml.base);
         return NULL;
     }
-    snprintf(text, length, "%s%s", a->prefix, name);
+    snprintf(text, length, "%s%s", first, second);
     return text;
+}
+
+const char *mjcf_attach_prefixed(attachment *a, const xmlNode *element, const char *name)
+{
+    return mjcf_attach_join(a, element, a->prefix, name);
 }
 
 bool mjcf_attach_set(attachment *a, xmlNode *copy, const char *attribute, const char *value)
@@ -97,6 +102,11 @@ static bool is_belonging(const char *attribute)
     for (size_t i = 0; i < sizeof belongings / sizeof *belongings; i++)
         if (strcmp(attribute, belongings[i]) == 0) return true;
     return false;
+}
+
+static bool is_class(const char *attribute)
+{
+    return strcmp(attribute, "class") == 0 || strcmp(attribute, "childclass") == 0;
 }
 
 /* True if the value of an attribute of an original gets the prefix in the copy. */
@@ -114,8 +124,10 @@ static bool prefix_attributes(attachment *a, xmlNode *copy, const xmlNode *origi
     for (const xmlAttr *attribute = original->properties; attribute; attribute = attribute->next) {
         const char *name = (const char *)attribute->name, *value = NULL;
         if (!api_xml_text(&a->m->xml, original, name, API_OPTIONAL, &value)) return false;
-        if (!value || !*value || !gets_prefix(a, original, name, value)) continue;
-        const char *text = mjcf_attach_prefixed(a, original, value);
+        if (!value || !*value) continue;
+        const bool class = a->from != a->to && is_class(name);
+        if (!class && !gets_prefix(a, original, name, value)) continue;
+        const char *text = class ? mjcf_attach_class(a, original, value) : mjcf_attach_prefixed(a, original, value);
         if (!text || !mjcf_attach_set(a, copy, name, text)) return false;
     }
     return true;
@@ -267,7 +279,7 @@ bool mjcf_attach_sections(attachment *a)
     static const struct {
         const char *name;
         bool        has_classes;
-    } sections[] = {{"contact", false}, {"tendon", false}, {"equality", true}, {"actuator", true}, {"sensor", false}};
+    } sections[] = {{"contact", false}, {"tendon", true}, {"equality", true}, {"actuator", true}, {"sensor", false}};
     const xmlNode *theirs = a->files->model[a->from].root;
     if (!copy_belongings(a)) return false;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {

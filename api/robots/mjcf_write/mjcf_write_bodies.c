@@ -57,7 +57,17 @@ bool api_mjcf_is_absorbed(const api_mjcf_bodies *bodies, int i)
 
 int api_mjcf_coordinates(const dyn_link *dyn)
 {
-    return dyn->joint == DYN_HELICAL ? 2 : dyn_joint_nv(dyn->joint);
+    switch (dyn->joint) {
+    case DYN_HELICAL: return 2;
+    case DYN_FIXED:
+    case DYN_REVOLUTE:
+    case DYN_PRISMATIC:
+    case DYN_PLANAR:
+    case DYN_SPHERICAL:
+    case DYN_FLOATING:
+    case DYN_JOINT_KINDS: break;
+    }
+    return dyn_joint_nv(dyn->joint);
 }
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */

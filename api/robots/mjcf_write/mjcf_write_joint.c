@@ -18,6 +18,11 @@ static dyn_pose slide_by(const double axis[3], double by)
     return dyn_pose_translation(by * axis[0], by * axis[1], by * axis[2]);
 }
 
+static dyn_pose reference_turn(const double axis[3], double angle)
+{
+    return angle == 0 ? dyn_pose_identity() : dyn_pose_about(axis, angle);
+}
+
 /* The smallest rotation that turns z to the axis turns x and y to those of the plane; about x if the axis is -z. */
 void api_mjcf_plane_axes(const double axis[3], double e_x[3], double e_y[3])
 {
@@ -41,12 +46,21 @@ static dyn_pose planar_motion(const api_document_link *link)
 
 dyn_pose api_mjcf_reference_motion(const api_document *document, const api_document_link *link)
 {
-    double ref = dyn_joint_nv(link->dyn.joint) == 1 ? api_mjcf_reference_of(document, link) : 0;
-    if (link->dyn.joint == DYN_PLANAR) return planar_motion(link);
-    if (ref == 0) return dyn_pose_identity();
-    if (link->dyn.joint == DYN_PRISMATIC) return slide_by(link->dyn.axis, ref);
-    dyn_pose turn = dyn_pose_about(link->dyn.axis, ref), slide = slide_by(link->dyn.axis, link->dyn.pitch * ref);
-    return dyn_pose_compose(&slide, &turn);
+    const double *axis = link->dyn.axis, ref = api_mjcf_reference_of(document, link);
+    switch (link->dyn.joint) {
+    case DYN_REVOLUTE: return reference_turn(axis, ref);
+    case DYN_PRISMATIC: return slide_by(axis, ref);
+    case DYN_HELICAL: {
+        dyn_pose turn = reference_turn(axis, ref), slide = slide_by(axis, link->dyn.pitch * ref);
+        return dyn_pose_compose(&slide, &turn);
+    }
+    case DYN_PLANAR: return planar_motion(link);
+    case DYN_FIXED:
+    case DYN_SPHERICAL:
+    case DYN_FLOATING:
+    case DYN_JOINT_KINDS: break;
+    }
+    return dyn_pose_identity();
 }
 
 /* --- joints ------------------------------------------------------------------------------------------------------- */

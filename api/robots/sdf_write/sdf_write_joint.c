@@ -143,8 +143,16 @@ static void put_floating_parts(api_sdf_writer *s, size_t i, api_sdf_part *part)
 
 const char *api_sdf_last_part_name(api_sdf_writer *s, const api_document_link *link)
 {
-    if (link->dyn.joint == DYN_PLANAR) return api_xml_join(&s->w, link->joint, "angle");
-    if (link->dyn.joint == DYN_FLOATING) return api_xml_join(&s->w, link->joint, "turn");
+    switch (link->dyn.joint) {
+    case DYN_PLANAR: return api_xml_join(&s->w, link->joint, "angle");
+    case DYN_FLOATING: return api_xml_join(&s->w, link->joint, "turn");
+    case DYN_FIXED:
+    case DYN_REVOLUTE:
+    case DYN_PRISMATIC:
+    case DYN_HELICAL:
+    case DYN_SPHERICAL:
+    case DYN_JOINT_KINDS: break;
+    }
     return link->joint;
 }
 

@@ -84,6 +84,52 @@ class Attachments(mujoco3.Agreement):
                 self.same(robot(body.format(attach(model="leg", **part)), before=classes))
                 self.same(robot(body.replace("<body", '<body childclass="hard"').format(attach(model="leg", **part)), before=classes))
 
+    def test_classes_of_one_name(self):
+        """Without a prefix, classes of both models have the same names. Behind the <attach> MuJoCo finds that of the attached model where
+        an element inherits a class, and that of the robot where an element states it."""
+        own = '<body{}><joint {} axis="0 1 0"/><geom size=".1" pos=".3 0 0"/></body>'
+        for before in ("", '<default><joint armature=".9"/></default>', '<default><default class="soft"><joint damping="2" armature=".4"/></default></default>'):
+            named = before and "soft" in before
+            for around, stated in (("{}", ""), ("{}", 'class="main"'), *((("{}", 'class="soft"'), ('<frame childclass="soft">{}</frame>', "")) if named else ())):
+                for part in ({"body": "thigh"}, {"body": "shank"}, {}):
+                    with self.subTest(before=before, around=around, stated=stated, part=part):
+                        first, last = (around.format(own.format(f' name="{name}"', f'name="j{name}" {stated}')) for name in "st")
+                        self.same(robot(first + attach("", model="leg", **part) + last, before=before,
+                                        after='<actuator><motor joint="jt" armature=".2"/></actuator>'))
+        twice = attach("", model="leg", body="other") + attach("", model="twin", body="twin") + own.format("", "")
+        self.same(robot(twice, models='<model name="leg" file="leg.xml"/><model file="twin.xml"/>'),
+                  twin=LEG.replace('"leg"', '"twin"').replace('"other"', '"twin"').replace("foot", "hoof").replace("crank", "wheel").replace('armature=".3"', 'armature=".8"').replace('name="m"', "").replace(
+                      'name="n"', ""))
+
+    def test_classes_of_one_name_two_levels_deep(self):
+        pair = ('<mujoco model="pair"><default><joint armature=".05"/><default class="soft"><joint stiffness="9"/></default></default><asset><model '
+                'file="leg.xml"/></asset><worldbody><body name="hub" childclass="soft"><joint name="yaw" axis="0 0 1"/><geom size=".3"/>' + attach("", model="leg", body="thigh") +
+                '<body name="rest"><joint name="last"/><geom size=".1" pos=".2 0 0"/></body></body></worldbody></mujoco>')
+        for prefix in ("", "x_"):
+            self.same(robot('<body name="a" childclass="soft"><joint name="ja"/><geom size=".2"/>' + attach(prefix, model="pair", body="hub") +
+                            '<body name="b"><joint name="jb"/><geom size=".2" pos=".1 0 0"/></body></body>',
+                            before='<default><default class="soft"><joint damping=".6"/></default></default>', models='<model name="pair" file="pair.xml"/>'), pair=pair)
+
+    def test_sections_keep_the_classes_of_the_robot(self):
+        """Behind an <attach> without prefix, tendons, equalities and actuators have the robot's defaults."""
+        part = ('<mujoco model="part"><default><tendon damping="10"/><motor armature="10"/><equality active="false"/></default><worldbody><body><joint name="j"/>'
+                '<geom size=".1" pos="0 1 0"/></body></worldbody></mujoco>')
+        body = '<body><joint name="k"/><geom size=".1" pos="1 0 0"/></body>'
+        for before in ("", '<default><tendon damping="1"/><motor armature="1"/></default>'):
+            self.same(robot(attach("", model="part") + body, before=before, models='<model file="part.xml"/>',
+                            after='<tendon><fixed><joint joint="k" coef="1"/></fixed></tendon><actuator><motor joint="k"/></actuator>'), part=part)
+            answer = self.put(robot(attach("", model="part") + body, before=before, models='<model file="part.xml"/>',
+                                    after='<equality><joint joint1="k" joint2="j"/></equality>'), {"part.xml": part}, "")
+            self.assertEqual(answer.json()["nv"], 1, answer)
+
+    def test_tendons_have_the_classes_of_their_model(self):
+        rope = ('<mujoco model="rope"><default><tendon stiffness="3" damping="2"/><default class="t"><tendon frictionloss="4"/></default></default><worldbody><body '
+                'name="q"><joint name="j"/><geom size=".1"/></body></worldbody><tendon><fixed name="T" {}><joint joint="j" coef="2"/></fixed></tendon></mujoco>')
+        for stated in ("", 'class="t"'):
+            for before in ("", '<default><tendon stiffness="7"/></default>'):
+                for prefix in ("p_", ""):
+                    self.same(robot(attach(prefix, model="rope", body="q"), before=before, models='<model file="rope.xml"/>'), rope=rope.format(stated))
+
     def test_model_without_classes(self):
         plain = '<mujoco><worldbody><body name="a"><joint name="j" axis="0 1 0"/><geom size=".1" pos=".3 0 0"/></body></worldbody></mujoco>'
         self.same(robot('<body name="b" childclass="c"><joint name="k"/><geom size=".2"/>' + attach(model="plain", body="a") + "</body>",

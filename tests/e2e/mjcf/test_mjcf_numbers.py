@@ -124,6 +124,24 @@ ALIGNED = {
     "a body in it": file(FREE.format('<freejoint align="true"/>', BOX + '<body name="c"><geom size=".1"/></body>')),
     "empty": file(FREE.format('<freejoint align="true"/>', ""), "", compiler(boundmass="1", boundinertia=".1")),
 }
+FIELD = '<asset><hfield {} nrow="2" ncol="3" elevation="0 .1 .2 .3 .4 1" size="2 3 .5 .1"/></asset>'
+HFIELDS = {more: file(arm(content=f'<geom type="hfield" hfield="h" pos=".1 .2 .3" euler=".1 .2 .3" {more}/>'), "", RADIANS + FIELD.format('name="h"'))
+           for more in ("", 'mass="2"', 'density="10"', 'mass="0"/><geom size=".1"', 'shellinertia="true"')}
+HFIELDS["class"] = file(arm(content='<geom size="1" pos="1 0 0"/>'), "", RADIANS + FIELD.format('name="k"') + '<default><geom type="hfield" hfield="k"/></default>')
+SLIDE = '<joint type="slide" armature=".7" springdamper=".1 .5" {}/>'
+SLIDERS = {  # MuJoCo leaves the armature of a slide out where its body is "simple"
+    "": SLIDE.format(""), "oblique": SLIDE.format('axis="1 2 3"'), "away": SLIDE.format('pos="0 1 0"'), "opposed": SLIDE.format('axis="0 -1 0"'),
+    "nearly along": SLIDE.format('axis="0 1 1e-9"'), "two": SLIDE.format("") + '<joint type="slide" axis="1 0 0"/>',
+    "two oblique": SLIDE.format("") + SLIDE.format('axis="1 1 0"'), "hinge": SLIDE.format("") + '<joint axis="1 0 0"/>',
+}
+SLIDING = {
+    "sphere": '<geom size=".1"/>', "box": '<geom type="box" size=".1 .2 .3"/>', "turned box": '<geom type="box" size=".1 .2 .3" euler="1 0 0"/>',
+    "offset": '<geom size=".1" pos="2e-6 0 0"/>', "small offset": '<geom size=".1" pos="5e-7 0 0"/>',
+    "two spheres": '<geom size=".1" pos=".3 0 0"/><geom size=".1" pos="-.3 0 0"/>', "two above": '<geom size=".1" pos="0 0 .3"/><geom size=".1" pos="0 0 -.3"/>',
+    "tensor": '<inertial pos="0 0 0" mass="2" fullinertia="1 1.1 1.2 0 0 0"/>', "sorted": '<inertial pos="0 0 0" mass="2" fullinertia="1.2 1.1 1 0 0 0"/>',
+    "turn": '<inertial pos="0 0 0" quat="1 0 0 1e-5" mass="2" diaginertia="1 1.1 1.2"/>', "small turn": '<inertial pos="0 0 0" quat="1 0 0 1e-7" mass="2" diaginertia="1 1.1 1.2"/>',
+    "child": '<geom size=".1"/><body><geom size=".1"/></body>',
+}
 SPRINGDAMPERS = {
     "hinge": file(arm('<joint name="j" axis="0 1 0" springdamper=".1 .7" springref=".3" stiffness="7" damping="3"/>')),
     "slide": file(arm('<joint name="j" type="slide" axis="0 1 3" springdamper=".1 .7" ref=".2"/>')),
@@ -178,6 +196,10 @@ RICH = '<joint name="j" axis="0 1 0" frictionloss=".7" damping=".4" stiffness="3
 FLAGS = {name: file(chain(RICH), "<equality><joint joint1='j' joint2='k'/></equality>", flags(**{name: "disable"})) for name in (
     "constraint", "spring", "damper", "gravity", "frictionloss", "limit", "equality", "clampctrl", "contact", "warmstart", "eulerdamp")}
 TURNS = {"euler": ".1 .2 .3", "axisangle": "1 2 3 .4", "xyaxes": "1 2 0 -2 1 0", "zaxis": "1 2 3"}
+SPRINGDAMPERS |= {f"{joint} {content}": file(f'<body euler=".1 .2 .3">{SLIDERS[joint]}{SLIDING[content]}</body>')
+                  for joint in SLIDERS for content in SLIDING if joint == "" or content in ("sphere", "tensor")}
+SPRINGDAMPERS |= {f"a slide on a {kind} body": file(f'<body name="a">{joint}{BOX}<body pos="1 0 0">{SLIDE.format("")}<geom size=".1"/></body></body>')
+                  for kind, joint in (("static", ""), ("moving", "<joint/>"))}
 ORIENTATIONS = {name: file(arm(content='<geom class="k" quat="1 2 3 4" mass="2"/><site class="k" name="s" quat="4 3 2 1"/>'), "", RADIANS +
                            f'<default><default class="k"><geom type="box" size=".1 .2 .3" {name}="{turn}"/><site {name}="{turn}"/></default>'
                            '</default>') for name, turn in TURNS.items()}
@@ -202,7 +224,7 @@ NAMES = {
     "of the floating base": file('<body name="r"><freejoint/>' + BOX + '<site name="a" pos="1 2 3"/>' + chain() + "</body>"),
 }
 KINDS = {"armature_of_actuators": MOTORS, "inertial_in_frames": FRAMES, "inertia_from_geoms": FROM_GEOMS, "bounds": BOUNDS,
-         "total_mass": TOTALS, "aligned_free_bodies": ALIGNED, "springdamper": SPRINGDAMPERS, "polynomials_of_joints": POLYNOMIALS, "gravity_compensation": GRAVITY,
+         "total_mass": TOTALS, "aligned_free_bodies": ALIGNED, "springdamper": SPRINGDAMPERS, "height_fields": HFIELDS, "polynomials_of_joints": POLYNOMIALS, "gravity_compensation": GRAVITY,
          "flags": FLAGS, "orientations_of_classes": ORIENTATIONS, "names": NAMES}
 
 
@@ -311,6 +333,8 @@ class Efforts(mujoco3.Agreement):
                 ("", actuators(free, plain.format(1, "-2 2", "")), None, False),
                 ("", actuators(plain.format(1, "-2 5", ""), plain.format(-1, "-2 5", "")), 7, False),
                 ("", actuators(plain.format(1, "0 5", "")), None, True), ("", actuators(plain.format(1, "2 5", "")), None, True),
+                ('actuatorfrcrange="2 2"', "", None, False), ("", actuators(plain.format(1, "2 -2", "")), None, False),
+                ("", actuators(plain.format(1, "-2 2", 'forcerange="3 3"')), 2, False),
                 ("", actuators('<general joint="j" gainprm="3" ctrlrange="-2 2" gear="2"/>'), 12, False),
                 ("", actuators('<general joint="j" gainprm="-3" ctrlrange="-2 1"/>'), 3, True),
                 ("", actuators('<general joint="j" biastype="affine" ctrlrange="-2 2"/>'), None, False),
@@ -338,12 +362,18 @@ class Positions(mujoco3.Agreement):
         manual = RADIANS.replace("/>", ' autolimits="false"/>')
         for joint, before, limits in (('range="-1.2 0.7"', RADIANS, [-1.2, 0.7]), ('range="-1.2 0"', RADIANS, [-1.2, 0]), ('range="0 0.7"', RADIANS, [0, 0.7]),
                                       ('range="0 0"', RADIANS, None), ('range="-1.2 0" limited="false"', RADIANS, None),
-                                      ('range="-1.2 0" limited="true"', manual, [-1.2, 0]), ('range="-90 0"', "", [-math.pi / 2, 0])):
+                                      ('range="-1.2 0" limited="true"', manual, [-1.2, 0]), ('range="1 1"', RADIANS, None), ('range="1 -1"', RADIANS, None), ('range="-90 0"', "", [-math.pi / 2, 0])):
             text = file(arm(f'<joint name="j" axis="0 1 0" {joint}/>'), "", before)
             Compiled(text)
             self.put_text("m", text)
             link = self.client.get("/v1/models/m/document").json()["links"][0]
             self.assertEqual(link["joint"].get("limits", {}).get("position"), limits, (joint, before))
+
+    def test_an_empty_range_is_told(self):
+        for joint, after, name in (('range="1 1"', "", "range"), ('actuatorfrcrange="2 -2"', "", "actuatorfrcrange"),
+                                   ("", actuators('<motor joint="j" ctrlrange="2 2"/>'), "ctrlrange"), ("", actuators('<motor joint="j" forcerange="3 1"/>'), "forcerange")):
+            said = [entry["text"] for entry in self.put_text("m", file(arm(f'<joint name="j" axis="0 1 0" {joint}/>'), after)) if entry["severity"] == "warning"]
+            self.assertTrue(any(line.startswith(name + " of") and "empty" in line for line in said), said)
 
 
 class Loops(mujoco3.Agreement):

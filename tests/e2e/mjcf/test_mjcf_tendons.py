@@ -73,6 +73,17 @@ class Tendons(mujoco3.Agreement):
                 said = [entry["text"] for entry in self.agree(text) if entry["code"] == "not-held"]
                 self.assertFalse([line for line in said if "tendon" in line], said)
 
+    def test_armature_between_branches(self):
+        """MuJoCo's mass matrix has no entry for two joints of which neither moves the other."""
+        body = '<body pos=".1 0 0"><joint name="{}" axis="0 1 0"/>' + BOX + "{}</body>"
+        tendon = '<tendon><fixed name="t" {}>' + joints("jk") + "</fixed></tendon></mujoco>"
+        for world in (body.format("j", "") + body.format("k", ""), body.format("l", body.format("j", "") + f"<body>{body.format('k', '')}</body>")):
+            text = f"<mujoco><worldbody>{world}</worldbody>"
+            said = self.not_held(text + tendon.format('armature=".7"'))
+            self.assertTrue(any('"t"' in line and '"j"' in line and '"k"' in line for line in said), said)
+            self.assertEqual(self.not_held(text + tendon.format('damping=".7"')), [])
+            self.agree(text + tendon.format('damping=".7" frictionloss=".2"'))
+
     def test_lost(self):
         for word, text in LOST.items():
             with self.subTest(word):

@@ -158,6 +158,30 @@ TAKEN = {
 }
 
 
+STANDING = [0, 0, 0.25, 0, 0, 0, 1] + [0.05, 0.8, -1.6] * 4
+POSE = {"frame": "centre", "position": [0, 0, 0.9], "orientation": [0, 0, 0, 1]}
+
+# Requests that one operation takes and another does not, and numbers of another count: model, operation, request, then code,
+# pointer and words of the detail.
+MISPLACED = {
+    "entries of locked joints": ("panda", "inverse-dynamics", {"q": [1] * 7, "locked": {"panda_joint3": 0.2}}, "wrong-shape", "/q",
+                                 "leave out the entries of locked joints"),
+    "angles in place of a quaternion": ("solo12", "inverse-dynamics", {"q": STANDING[:18]}, "wrong-shape", "/q", "[x, y, z, w]"),
+    "rates of a quaternion": ("solo12", "inverse-dynamics", {"q": STANDING, "qd": [0] * 19}, "wrong-shape", "/qd", "three numbers here"),
+    "control points with a quaternion": ("solo12", "trajectory", {"degree": 3, "duration": 1, "samples": 3, "control_points": [STANDING] * 5},
+                                         "wrong-shape", "/control_points/0", "three numbers here"),
+    "a batch of one beside a batch": ("puma560", "inverse-dynamics", {"q": [Q], "qd": [Q] * 4}, "wrong-shape", "/qd", "outer brackets"),
+    "a batch beside a batch of one": ("puma560", "inverse-dynamics", {"q": [Q] * 4, "qd": [Q]}, "wrong-shape", "/qd", "outer brackets"),
+    "friction of a held frame that the motion determines": (
+        "solo12", "forward-dynamics", {"q": STANDING, "tau": [0] * 18, "held": [{"frame": "FL_FOOT", "friction_coefficient": 0.5}]},
+        "unknown-field", "/held/0/friction_coefficient", "simulate with contacts"),
+    "another member of a held frame": ("solo12", "forward-dynamics", {"q": STANDING, "tau": [0] * 18, "held": [{"frame": "FL_FOOT", "mu": 1}]},
+                                       "unknown-field", "/held/0/mu", "there are: frame"),
+    "the state of a platform among the outputs": ("stewart", "inverse-dynamics", {"platform": POSE, "outputs": ["tau", "q"]}, "unknown-name",
+                                                  "/outputs/1", "the answer begins with"),
+}
+
+
 # PUT with Content-Type: application/xml
 ROBOTS = {
     "JSON named XML": ('{"links": []}', "Content-Type: application/json"),
@@ -198,6 +222,19 @@ class FirstAttempts(ServerCase):
                     self.assertEqual(problem["code"], code, problem)
                 self.assertEqual(problem.get("pointer") or None, pointer, problem)
                 self.assertIn(words, problem["detail"])
+
+    def test_misplaced_fields_name_their_remedy(self):
+        for name, (model, operation, request, code, pointer, words) in MISPLACED.items():
+            with self.subTest(name):
+                problem = self.assertProblem(self.client.post(f"/v1/models/{model}/{operation}", request), 422, pointer)
+                self.assertEqual(problem["code"], code, problem)
+                self.assertIn(words, problem["detail"])
+                self.assertNotIn("decimal comma", problem["detail"])
+
+    def test_a_platform_in_millimetres_is_reported(self):
+        near, far = (self.ask("stewart", "inverse-dynamics", {"platform": {**POSE, "position": [0, 0, z]}}) for z in (0.9, 900))
+        self.assertNotIn("warnings", near)
+        self.assertEqual([(w["where"], w["code"]) for w in far["warnings"]], [("/platform/position", "suspicious")])
 
     def test_a_row_of_another_length_is_not_a_column(self):
         """Six states of a robot with six joints, one of them too short: nothing is transposed."""

@@ -670,7 +670,9 @@ class RolloutCost(TypedDict, total=False):
 
 
 class Feedback(TypedDict):
-    # N × nv × 2 nv, or rows × these: torques by changes of q on its tangent space, then of qd.
+    # N × nv × 2 nv, or rows × these: K of each step. The torques of a step are `torques` + K (e, qd - qd of the reference),
+    # with e = q - q of the reference; of a floating base, floating and spherical joints R_refᵀ(p - p_ref) and the rotation
+    # vector of R_refᵀ R, which is not the difference of configuration. Gains of a regulator u = -K x have a minus sign here.
     gains: npt.ArrayLike
     # N × nq, or rows × these: reference positions before the steps.
     q: npt.ArrayLike

@@ -521,11 +521,12 @@ class Operations:
         """Energies, centre of mass, momentum.
 
         Kinetic energy includes rotors; potential energy is of gravity (zero at the world origin) and springs. Momentum is about
-        the centre of mass, in world axes. It includes the bodies and the rotors of `motors`, but not `rotor_inertia`, which has
-        no axis in space. com_acceleration, com_jerk and momentum_rate are those of the motion with `qdd` and `qddd` (default
-        0). Derivatives with respect to q are along the tangents of sensitivity, at constant qd and qdd; models with `loops` do
-        not have them. Mass, centre of mass and potential energy are those of what moves: links that fixed joints, or joints
-        that are `locked`, connect with the world do not count, and neither do payloads on them.
+        the centre of mass, in world axes: the centroidal momentum, and `momentum_matrix` the centroidal momentum matrix (CMM).
+        It includes the bodies and the rotors of `motors`, but not `rotor_inertia`, which has no axis in space.
+        com_acceleration, com_jerk and momentum_rate are those of the motion with `qdd` and `qddd` (default 0). Derivatives with
+        respect to q are along the tangents of sensitivity, at constant qd and qdd; models with `loops` do not have them. Mass,
+        centre of mass and potential energy are those of what moves: links that fixed joints, or joints that are `locked`,
+        connect with the world do not count, and neither do payloads on them.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -870,32 +871,33 @@ class Operations:
         """One gradient of the torques instead of their matrices.
 
         The gradient of the scalar λᵀtau, with the `multipliers` λ of the torques of inverse-dynamics: the products λᵀ ∂tau/∂x
-        with the derivatives of sensitivity, in O(n) time and with nv numbers instead of nv². So a cost of the torques, whose
-        own derivative with respect to tau is λ, is differentiated by everything on which they depend: `q`, `qd`, `qdd` by
-        default; on request the inertial parameters of all bodies, the wrenches and gravity. For a floating base or joint and a
-        spherical joint the gradient by `q` is along p += R e_v, R ← R exp(e_w). Components of wrenches, in their named axes,
-        and their points are constant. The derivative of sign(qd) of sharp friction is taken as zero. `tau` has the bits of
-        inverse-dynamics. Missing `qd` and `qdd` are zero. `sum_parameters` and `sum_gravity` are the sums of these gradients
-        over all rows, in the order of the rows: the gradient of one cost of a batch, without the gradients of each row. Rows
-        that fail with on_error are left out, and `errors` lists them. Coordinates named in `free` are as in sensitivity: their
-        accelerations follow from the dynamics, the gradient with respect to their qdd is zero, and `gradient_tau` is that with
-        respect to their given efforts. Models with loops are the 422 not-for-loops. `gradient_q_entries` is the gradient with
-        respect to the nq entries of `q`, for programs that differentiate these. For the quaternion r of a floating base or
-        joint or a spherical joint it is the gradient of λᵀtau as a function of r/|r|, at the unit quaternion: 2 r (g, 0) with
-        the gradient g along R ← R exp(e), which is orthogonal to r. Where r is not of unit length (`normalise`), divide by |r|.
-        For the position of a floating base or joint it is R g with the gradient g along p += R e, in the axes in which p is
-        given. Other entries are those of `gradient_q`. `gradient_friction` is the gradient with respect to the friction of each
-        joint, then of the motors of elastic joints and of coupled transmissions, also where it is zero: with respect to
-        viscous, the Coulomb magnitudes for positive and negative velocity, coulomb_velocity, the breakaway magnitudes for both,
-        stribeck_velocity and load, at constant `qdd`. Magnitudes for the other direction, coulomb_velocity of sharp friction,
-        the figures of Stribeck's curve where there is none, load of mimics and coupled transmissions, and all with `friction:
-        false` have zero. The friction of a motor of a rigid joint acts on the joint's rate: the figures are those of the joint
-        alone. With `directions` (e, g, j) of `q`, `qd` and `qdd`, as of the operation directional, the answer has
-        Hessian-vector products: `hessian_products_q`, `hessian_products_qd` and `hessian_products_qdd` are the rates of the
-        three gradients along each direction, at constant multipliers, in O(n) time a direction and without matrices; entry j is
-        the sum over k of the second derivatives (j, k) of hessian times the direction. `rates` are those of tau. Along the axes
-        of one joint with a quaternion, which turn with it, derivatives do not commute: the products are the rates of the
-        gradient, not the gradient of its product with the direction. Directions are not for `free` coordinates.
+        with the derivatives of sensitivity (vector-Jacobian products, VJP), in O(n) time and with nv numbers instead of nv². So
+        a cost of the torques, whose own derivative with respect to tau is λ, is differentiated by everything on which they
+        depend: `q`, `qd`, `qdd` by default; on request the inertial parameters of all bodies, the wrenches and gravity. For a
+        floating base or joint and a spherical joint the gradient by `q` is along p += R e_v, R ← R exp(e_w). Components of
+        wrenches, in their named axes, and their points are constant. The derivative of sign(qd) of sharp friction is taken as
+        zero. `tau` has the bits of inverse-dynamics. Missing `qd` and `qdd` are zero. `sum_parameters` and `sum_gravity` are
+        the sums of these gradients over all rows, in the order of the rows: the gradient of one cost of a batch, without the
+        gradients of each row. Rows that fail with on_error are left out, and `errors` lists them. Coordinates named in `free`
+        are as in sensitivity: their accelerations follow from the dynamics, the gradient with respect to their qdd is zero, and
+        `gradient_tau` is that with respect to their given efforts. Models with loops are the 422 not-for-loops.
+        `gradient_q_entries` is the gradient with respect to the nq entries of `q`, for programs that differentiate these. For
+        the quaternion r of a floating base or joint or a spherical joint it is the gradient of λᵀtau as a function of r/|r|, at
+        the unit quaternion: 2 r (g, 0) with the gradient g along R ← R exp(e), which is orthogonal to r. Where r is not of unit
+        length (`normalise`), divide by |r|. For the position of a floating base or joint it is R g with the gradient g along p
+        += R e, in the axes in which p is given. Other entries are those of `gradient_q`. `gradient_friction` is the gradient
+        with respect to the friction of each joint, then of the motors of elastic joints and of coupled transmissions, also
+        where it is zero: with respect to viscous, the Coulomb magnitudes for positive and negative velocity, coulomb_velocity,
+        the breakaway magnitudes for both, stribeck_velocity and load, at constant `qdd`. Magnitudes for the other direction,
+        coulomb_velocity of sharp friction, the figures of Stribeck's curve where there is none, load of mimics and coupled
+        transmissions, and all with `friction: false` have zero. The friction of a motor of a rigid joint acts on the joint's
+        rate: the figures are those of the joint alone. With `directions` (e, g, j) of `q`, `qd` and `qdd`, as of the operation
+        directional, the answer has Hessian-vector products: `hessian_products_q`, `hessian_products_qd` and
+        `hessian_products_qdd` are the rates of the three gradients along each direction, at constant multipliers, in O(n) time
+        a direction and without matrices; entry j is the sum over k of the second derivatives (j, k) of hessian times the
+        direction. `rates` are those of tau. Along the axes of one joint with a quaternion, which turn with it, derivatives do
+        not commute: the products are the rates of the gradient, not the gradient of its product with the direction. Directions
+        are not for `free` coordinates.
 
         q: Positions, nq entries: rad or m.
         multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
@@ -1039,13 +1041,13 @@ class Operations:
         """Rates of the torques along directions, instead of their matrices.
 
         The rates ∂tau/∂q e + ∂tau/∂qd g + ∂tau/∂qdd j of the torques of inverse-dynamics, along several `directions` (e, g, j)
-        of `q`, `qd` and `qdd` for each state: products of the derivatives of sensitivity and vectors, in O(n) time a direction.
-        Parts that are absent are zero, and those that are given have as many rows. A direction of `q` has nv numbers, along p
-        += R e_v, R ← R exp(e_w) for a floating base or joint, as in sensitivity. With the multipliers λ of gradient the
-        products λᵀ rates are those of its gradient and the direction. Components of wrenches, in their named axes, and their
-        points are constant. The derivative of sign(qd) of sharp friction is taken as zero. Missing `qd` and `qdd` are zero.
-        `tau` has the bits of inverse-dynamics. At most as many directions as the limit of rows. Models with loops are the 422
-        not-for-loops.
+        of `q`, `qd` and `qdd` for each state: products of the derivatives of sensitivity and vectors (Jacobian-vector products,
+        JVP), in O(n) time a direction. Parts that are absent are zero, and those that are given have as many rows. A direction
+        of `q` has nv numbers, along p += R e_v, R ← R exp(e_w) for a floating base or joint, as in sensitivity. With the
+        multipliers λ of gradient the products λᵀ rates are those of its gradient and the direction. Components of wrenches, in
+        their named axes, and their points are constant. The derivative of sign(qd) of sharp friction is taken as zero. Missing
+        `qd` and `qdd` are zero. `tau` has the bits of inverse-dynamics. At most as many directions as the limit of rows. Models
+        with loops are the 422 not-for-loops.
 
         q: Positions, nq entries: rad or m.
         directions: Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are
@@ -1510,7 +1512,7 @@ class Operations:
         cost
         damping: Added to the diagonal of the second derivatives with respect to the torques.
         free: Coordinates whose torques are not chosen, by velocity_names; "base": all six of a floating base.
-        feedback
+        feedback: Torques that are added in proportion to the difference from a reference motion, as of an LQR regulator.
         outputs: With a cost the default is q_after, qd_after, gains, feed_forward, expected_changes and costs; with feedback,
         tau in addition.
         timeout: of this call, s; the server then stops working on it, too.
@@ -1783,13 +1785,14 @@ class Operations:
     ) -> TaskSpaceAnswer:
         """The dynamics seen at one frame or at several.
 
-        Along the k `axes` of `frame` (world axes at its origin; default all six), with J the k × nv Jacobian, a force F at the
-        frame (tau = Jᵀ F) accelerates it by ẍ: F = Λ ẍ + bias, with Λ = (J M⁻¹ Jᵀ + damping²)⁻¹, bias = J̄ᵀ h - Λ J̇ q̇, h
-        being the output of the operation bias, and J̄ = M⁻¹ Jᵀ Λ the dynamically consistent inverse. Friction that depends on
-        the load is in h as at qdd = 0: F = Λ ẍ + bias then leaves out how it changes with ẍ. If the frame cannot move along all
-        of the axes, the answer is a 422: choose fewer axes, or give `damping`. Missing `qd` is zero. In place of `frame` and
-        `axes`, `frames` lists up to 8 frames with their axes. J then has the rows of one frame after those of another, k in
-        all, and Λ the blocks between frames: forces F at all frames together accelerate them by ẍ with the same equations.
+        The operational-space formulation (Khatib): along the k `axes` of `frame` (world axes at its origin; default all six),
+        with J the k × nv Jacobian, a force F at the frame (tau = Jᵀ F) accelerates it by ẍ: F = Λ ẍ + bias, with Λ = (J M⁻¹ Jᵀ
+        + damping²)⁻¹, bias = J̄ᵀ h - Λ J̇ q̇, h being the output of the operation bias, and J̄ = M⁻¹ Jᵀ Λ the dynamically
+        consistent inverse. Friction that depends on the load is in h as at qdd = 0: F = Λ ẍ + bias then leaves out how it
+        changes with ẍ. If the frame cannot move along all of the axes, the answer is a 422: choose fewer axes, or give
+        `damping`. Missing `qd` is zero. In place of `frame` and `axes`, `frames` lists up to 8 frames with their axes. J then
+        has the rows of one frame after those of another, k in all, and Λ the blocks between frames: forces F at all frames
+        together accelerate them by ẍ with the same equations.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
