@@ -117,7 +117,8 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_FEEDBACK, "feedback")                                                                                        \
     X(API_DIRECTIONS, "directions")                                                                                    \
     X(API_TASKS, "tasks")                                                                                              \
-    X(API_SEQUENCE, "sequence")
+    X(API_SEQUENCE, "sequence")                                                                                        \
+    X(API_MOTOR_POSITIONS, "motor_positions")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

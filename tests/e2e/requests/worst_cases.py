@@ -43,11 +43,11 @@ def floating(count):
     return document
 
 
-def elastic(count):
+def elastic(count, **damper):
     """A chain of elastic joints with two coordinates each."""
     document = chain(count // 2)
     for link in document["links"]:
-        link["joint"].update(elastic={"stiffness": 1000}, rotor_inertia=0.1)
+        link["joint"].update(elastic={"stiffness": 1000, **damper}, rotor_inertia=0.1)
     return document
 
 
@@ -110,6 +110,7 @@ MODELS = {
     "floating": (lambda: floating(MOST), MOST),
     "floating_link": (lambda: floating(7), 7),
     "elastic": (lambda: elastic(48), 48),
+    "damped": (lambda: elastic(MOST, damping=3), MOST),
     "five_bars": (lambda: five_bars(BARS), 2 * BARS),
 }
 BUNDLED = {"puma560": 6, "panda": 7}
@@ -359,6 +360,8 @@ ROWS = [
     ask("path", "puma560", 0, "many rows", texts={name: batch(100000, 6) for name in ("q", "qd", "qdd", "qddd")}),
     ask("path", "chain", 2500, **motion("chain", "qd", "qdd", "qddd")),
     ask("feed-forward", "elastic", 500, higher_derivatives=[same("elastic")] * 20, **motion("elastic", "qd", "qdd", "qddd", "qdddd")),
+    ask("feed-forward", "damped", 2500, "along a motion", times=[row / 1000 for row in range(2500)],
+        **motion("damped", "qd", "qdd", "qddd", "qdddd")),
     ask("configuration", "chain", 0, "drawn", count=6000, seed=1),
     ask("configuration", "floating", 0, "moved", texts={"q": batch(3000, MOST + 1, "0.5")}, normalise=True, q_target=[0.5] * (MOST + 1), fraction=0.3, displacement=[0.1] * MOST,
         outputs=["integrated", "difference", "interpolated", "normalised"]),

@@ -1195,6 +1195,9 @@ class FeedForwardAnswer(Answer):
     qdd: Array
     # nv; 0 at the link's side of elastic joints.
     tau: Array
+    # nv, only with `times`: estimated error of qdd of the motors of joints with damping, rad/s² or m/s²; 0 elsewhere, and with
+    # fewer than three rows. Times the rotor's inertia it is the error of the torque.
+    qdd_errors: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

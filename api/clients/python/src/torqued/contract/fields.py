@@ -1406,7 +1406,13 @@ class EvaluationsMargins(TypedDict, total=False):
 
 
 class EvaluationsFeedForward(TypedDict, total=False):
-    outputs: Sequence[Literal['q', 'qd', 'qdd', 'tau']]
+    # s, increasing, one for each row: the rows are instants of one motion, along which motors of elastic joints with damping
+    # are integrated. With `times` qdd_errors is among the default outputs.
+    times: npt.ArrayLike
+    # Source of the positions of the motors of elastic joints with damping. given: `q` of each row, with `times` of the first
+    # row. settled: only with `times`, the first row begins with a settled spring.
+    motor_positions: Literal['settled', 'given']
+    outputs: Sequence[Literal['q', 'qd', 'qdd', 'tau', 'qdd_errors']]
 
 
 class EvaluationsPath(TypedDict, total=False):

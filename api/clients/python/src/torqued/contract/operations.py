@@ -3189,23 +3189,40 @@ class Operations:
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'tau']]] = None, timeout: Optional[float] = None,
+            on_error: Optional[Literal['request', 'row']] = None, times: Optional[npt.ArrayLike] = None,
+            motor_positions: Optional[Literal['settled', 'given']] = None,
+            outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'tau', 'qdd_errors']]] = None,
+            timeout: Optional[float] = None,
     ) -> FeedForwardAnswer:
         """Positions and torques of motors that move elastic joints along a given motion.
 
-        The motion of the links, with its derivatives up to `qdddd`, determines the motion of every motor: the spring of an
-        elastic joint transmits what inverse dynamics asks of the joint. The answer has q, qd and qdd with the coordinates of
-        the motors (`<joint>.motor`), and the torques of all joints; an elastic joint's is that of its motor, and that of the
-        link's side is 0. Entries of the request that belong to motors have no effect. Missing derivatives up to `qdddd` are
-        zero; sharp Coulomb friction has slope 0. All effects of the motors are included, those of their mounting on moving
-        links, too. Friction that depends on the load is that of the motor of an elastic joint: T is the torque of its spring
-        and rotor. The torque of an elastic joint that moves motors of other elastic joints depends on higher derivatives, which
-        `higher_derivatives` gives: on those up to the sixth if these joints move no motors of elastic joints themselves, on
-        those up to the eighth if they move such joints' motors, and on two more for each further joint of the chain. If one is
-        missing, 422 `missing-field` names the joint and the order. More than the joints need have no effect. 422
-        `not-supported`: an elastic joint with damping, whose motor's position depends on the past, or one whose torque depends
-        on derivatives above the 24th, as those of two joints that move each other's motors do. For models without `loops`.
+        The motion of the links, with its derivatives up to `qdddd`, determines the motion of every motor whose spring has no
+        damper: the spring of an elastic joint transmits what inverse dynamics asks of the joint. The answer has q, qd and qdd
+        with the coordinates of the motors (`<joint>.motor`), and the torques of all joints; an elastic joint's is that of its
+        motor, and that of the link's side is 0. Entries of the request that belong to such motors have no effect. Missing
+        derivatives up to `qdddd` are zero; sharp Coulomb friction has slope 0. All effects of the motors are included, those of
+        their mounting on moving links, too. Friction that depends on the load is that of the motor of an elastic joint: T is
+        the torque of its spring and rotor. With a damper, θ depends on the past of the motion: stiffness (q - θ - rest) +
+        damping (q̇ - θ̇) is what inverse dynamics asks of the joint, a differential equation of θ that forgets its start with
+        the time constant damping / stiffness. Torques of such a robot are computed in one of two ways. - `motor_positions`
+        "given": each row is a state, whose `q` contains θ, for example as measured. θ̇ and θ̈ follow from derivatives of q up
+        to `qddd`. An error of θ counts stiffness / damping times in θ̇, and the square of that in θ̈. - `times`: the rows are
+        instants of one motion, along which θ is integrated. `qd` to `qdddd` are needed. Between two rows the torque of the
+        spring is the polynomial of degree 5 with its values and first two derivatives at both, whose integral is exact, however
+        stiff the spring is; so the answer tends to that without dampers as they become small. The first row begins with a
+        settled spring: θ is that after a long rest if the motion begins at rest, else that after a torque that has long been
+        changing as it does in the first row. With `motor_positions` "given" it begins with the θ of `q` of that row, for
+        example the one where an earlier request ended. `qdd_errors` estimates the error of θ̈ by a second integration along
+        every other row, and is usually many times too large. Denser rows reduce the error, with about the fourth power of the
+        interval; derivatives of q that do not belong to one motion, or are noisy, increase it. Joints with and without dampers
+        and rigid joints may be mixed. Robots without dampers need neither field. The torque of an elastic joint that moves
+        motors of other elastic joints depends on higher derivatives, which `higher_derivatives` gives: on those up to the sixth
+        if these joints move no motors of elastic joints themselves, on those up to the eighth if they move such joints' motors,
+        and on two more for each further joint of the chain; with given positions of motors on one less for each joint with a
+        damper. If one is missing, 422 `missing-field` names the joint and the order. More than the joints need have no effect.
+        422 `not-supported`: an elastic joint with damping without either of the fields, negative damping with `times`, `times`
+        with a wrench, payload or gravity that differs from row to row or with `on_error`, or a joint whose torque depends on
+        derivatives above the 24th, as those of two joints that move each other's motors do. For models without `loops`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -3251,13 +3268,17 @@ class Operations:
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
         arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
         empty.
+        times: s, increasing, one for each row: the rows are instants of one motion, along which motors of elastic joints with
+        damping are integrated. With `times` qdd_errors is among the default outputs.
+        motor_positions: Source of the positions of the motors of elastic joints with damping. given: `q` of each row, with
+        `times` of the first row. settled: only with `times`, the first row begins with a settled spring.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("feed-forward", FeedForwardAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "qdddd": qdddd,
             "higher_derivatives": higher_derivatives, "gravity": gravity, "payload": payload, "parameters": parameters,
             "wrenches": wrenches, "friction": friction, "joints": joints, "locked": locked, "normalise": normalise, "on_error":
-            on_error, "outputs": outputs}, timeout)
+            on_error, "times": times, "motor_positions": motor_positions, "outputs": outputs}, timeout)
 
     def evaluate(
             self, q: Optional[Coordinates] = None, *, operations: Evaluations, qd: Optional[Coordinates] = None,

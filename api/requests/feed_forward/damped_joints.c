@@ -1,0 +1,226 @@
+/* damped_joints.c - reads or integrates positions of the motors of elastic joints with dampers: see damped_joints.h. */
+#include "damped_joints.h"
+#include "api/codec/number.h"
+#include "api/requests/fields/rows.h"
+#include "api/requests/lanes/failed_rows.h"
+#include "api/requests/scene/row_scenes.h"
+#include "dynamics/integration/damped_spring.h"
+#include <math.h>
+#include <string.h>
+
+/* --- fields ------------------------------------------------------------------------------------------------------- */
+
+static bool read_row_times(api_query *q, const api_node *fields, const api_place *up, api_damped_joints *d)
+{
+    const api_node *list  = api_node_get(fields, "times");
+    const api_place place = api_place_key(up, "times");
+    if (!list) return true;
+    if (!api_node_is(list, API_ARRAY))
+        return api_fail_at(q->problem, &place, API_WRONG_TYPE, "%s given, an array of times expected",
+                           api_node_kind_text(list));
+    d->n_times = api_node_size(list);
+    if (d->n_times > q->call->api->limits.rows)
+        return api_fail_at(q->problem, &place, API_TOO_MANY_ROWS, "%zu times given, the limit is %zu rows", d->n_times,
+                           q->call->api->limits.rows);
+    if (!(d->times = api_take_numbers(q, list, &place, d->n_times))) return false;
+    for (size_t n = 1; n < d->n_times; n++) {
+        const api_place entry = api_place_index(&place, n);
+        if (!(d->times[n] > d->times[n - 1] && isfinite(d->times[n] - d->times[n - 1])))
+            return api_fail_at(q->problem, &entry, API_BAD_VALUE, "%s s given, a time after %s s expected",
+                               API_NUMBER_TEXT(d->times[n]), API_NUMBER_TEXT(d->times[n - 1]));
+    }
+    return true;
+}
+
+static bool read_motor_positions(const api_query *q, const api_node *fields, const api_place *up, api_damped_joints *d)
+{
+    static const char *const names[] = {"settled", "given"};
+    const api_node          *value   = api_node_get(fields, "motor_positions");
+    const api_place          place   = api_place_key(up, "motor_positions");
+    const api_names          known   = api_names_from_array(names, 2);
+    const int i        = value ? api_read_choice(q, value, &place, "a source of the motors' positions", &known) : 0;
+    d->positions_given = i == 1;
+    return i >= 0;
+}
+
+/* Checks that joint i has a damper whose motor's position is known. */
+static bool check_damper(const api_query *q, size_t i, const api_damped_joints *d)
+{
+    const double damping = q->model->dyn->coupling[i].spring.damping;
+    if (!d->times && !d->positions_given)
+        return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
+                        "elastic joint %s has damping: its motor's position depends on the past of the motion. Give "
+                        "\"times\" of the rows, or the motors' positions in q with \"motor_positions\": \"given\"",
+                        api_elastic_joint(q->model, i));
+    return !d->times || damping > 0 ||
+           api_fail(q->problem, API_NOT_SUPPORTED, NULL,
+                    "elastic joint %s has negative damping: its motor runs away from any motion. Leave out \"times\" "
+                    "and give the motors' positions in q with \"motor_positions\": \"given\"",
+                    api_elastic_joint(q->model, i));
+}
+
+bool api_damped_joints_read(api_query *q, const api_node *fields, const api_place *up, api_damped_joints *d)
+{
+    const dyn_model *m = q->model->dyn;
+    if (!read_row_times(q, fields, up, d) || !read_motor_positions(q, fields, up, d)) return false;
+    for (size_t i = 0; i < m->n_couplings; i++) {
+        if (m->coupling[i].spring.damping == 0) continue;
+        if (!check_damper(q, i, d)) return false;
+        d->integrated = d->times != NULL;
+    }
+    return true;
+}
+
+/* Refuses wrenches that differ from row to row: their rates along the motion would be missing. */
+static bool check_wrenches(const api_query *q)
+{
+    static const char *const vectors[] = {"force", "torque", "point"};
+    const api_node          *list      = q->field[API_WRENCHES];
+    const api_place          place     = api_place_key(NULL, "wrenches");
+    for (size_t i = 0; i < api_node_size(list); i++) {
+        const api_place entry = api_place_index(&place, i);
+        api_node        wrench;
+        for (size_t k = 0; api_node_item(list, i, &wrench) && k < sizeof vectors / sizeof *vectors; k++) {
+            const api_node *value  = api_node_get(&wrench, vectors[k]);
+            const api_place vector = api_place_key(&entry, vectors[k]);
+            if (value && api_is_batch(value, 1))
+                return api_fail_at(q->problem, &vector, API_NOT_SUPPORTED,
+                                   "feed-forward with times takes no wrench that differs from row to row: give one "
+                                   "value for all rows, or the motors' positions in place of times");
+        }
+    }
+    return true;
+}
+
+/* Checks that the motion has all derivatives that the loads of springs need. */
+static bool check_derivatives(const api_query *q)
+{
+    static const api_field needed[] = {API_QD, API_QDD, API_QDDD, API_QDDDD};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        const api_place place = api_place_key(NULL, api_field_names[needed[i]]);
+        if (!q->field[needed[i]])
+            return api_fail_at(q->problem, &place, API_MISSING_FIELD,
+                               "missing; the motors of elastic joints with damping are integrated along a motion with "
+                               "its derivatives up to qdddd");
+    }
+    return true;
+}
+
+static bool check_motion_rows(const api_query *q, const api_damped_joints *d)
+{
+    const api_row_scenes *scenes = q->row_scenes;
+    const api_place       place = api_place_key(NULL, "times"), on_error = api_place_key(NULL, "on_error");
+    if (api_answered_rows(q) != d->n_times)
+        return api_fail_at(q->problem, &place, API_WRONG_SHAPE, "%zu times given, one for each of %zu rows expected",
+                           d->n_times, api_answered_rows(q));
+    if (scenes) return api_fail_row_scenes(q, scenes->gravity ? "gravity" : scenes->bodies, "feed-forward with times");
+    return !api_failed_rows_requested(q) ||
+           api_fail_at(q->problem, &on_error, API_NOT_SUPPORTED,
+                       "rows of one motion cannot fail alone: leave out on_error, or times");
+}
+
+bool api_damped_joints_open(const api_query *q, const api_damped_joints *d, api_motor_motion *m)
+{
+    const dyn_model *model = q->model->dyn;
+    if (d->times && !d->integrated && api_answered_rows(q) != d->n_times) return check_motion_rows(q, d);
+    if (!d->integrated) return true;
+    if (!check_motion_rows(q, d) || !check_wrenches(q) || !check_derivatives(q)) return false;
+    m->series         = api_take(q->pool, model->n_couplings * sizeof *m->series);
+    m->all_integrated = true;
+    for (size_t i = 0; m->series && i < model->n_couplings; i++) {
+        m->series[i] = NULL;
+        if (model->coupling[i].spring.damping == 0)
+            m->all_integrated = false;
+        else if (!(m->series[i] = api_take(q->pool, q->rows * (m->orders.joint[i].motion + 1) * sizeof *m->series[i])))
+            return false;
+    }
+    return m->series != NULL;
+}
+
+/* --- integration -------------------------------------------------------------------------------------------------- */
+
+size_t api_damped_level(const api_query *q, const api_motor_orders *orders, size_t level)
+{
+    const dyn_model *m    = q->model->dyn;
+    size_t           next = orders->levels + 1;
+    for (size_t i = 0; i < m->n_couplings; i++) {
+        const size_t joint_level = orders->joint[i].level;
+        if (m->coupling[i].spring.damping != 0 && joint_level >= level && joint_level < next) next = joint_level;
+    }
+    return next;
+}
+
+/* Sets the time and the load of row n, or replaces the load in the series by the deflection. */
+static void copy_load(const dyn_damped_spring *s, const double *times, const double *series, size_t n,
+                      dyn_spring_instant *to)
+{
+    to->t = times[n];
+    memcpy(to->load, series + n * (s->order + 1), (s->order + 1) * sizeof *to->load);
+}
+static void write_deflection(const dyn_damped_spring *s, const dyn_spring_instant *from, size_t n, double *series)
+{
+    memcpy(series + n * (s->order + 1), from->e, (s->order + 1) * sizeof *from->e);
+}
+
+/* Sets the deflection of the first row. */
+static void set_start(const api_evaluation *e, const dyn_damped_spring *s, const dyn_coupling *c, bool positions_given,
+                      dyn_spring_instant *first)
+{
+    const double *q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, 0);
+    if (!positions_given) {
+        dyn_damped_spring_settle(s, first);
+        return;
+    }
+    first->e[0] = q[(size_t)c->theta * e->lanes] - q[(size_t)c->q * e->lanes];
+    dyn_damped_spring_start(s, first);
+}
+
+/* Writes the estimated error of a motor's acceleration in a row; `errors` may be NULL. */
+static void write_error(const api_evaluation *e, const dyn_coupling *c, size_t n, double error, double *errors)
+{
+    if (errors) api_state_lane(e, errors, e->model->nv, n)[(size_t)c->v_theta * e->lanes] = error;
+}
+
+/* Integrates a joint along all rows, and a second time along every other row. The error of an even row, and of the row
+ * before it, is the difference between the two, about 15 times the error of the first. */
+static bool integrate_joint(const api_evaluation *e, const api_damped_joints *d, const dyn_coupling *c,
+                            dyn_damped_spring *s, double *series, double *errors)
+{
+    enum { LOOK = 1024 /* rows between two checks of the deadline */ };
+    dyn_spring_instant now, next, pair, pair_next;
+    double             error = 0;
+    s->span                  = d->times[d->n_times - 1] - d->times[0];
+    copy_load(s, d->times, series, 0, &now);
+    set_start(e, s, c, d->positions_given, &now);
+    write_deflection(s, &now, 0, series);
+    pair = now;
+    for (size_t n = 1; n < d->n_times; n++) {
+        if (n % LOOK == 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
+        copy_load(s, d->times, series, n, &next);
+        pair_next = next;
+        dyn_damped_spring_advance(s, &now, &next);
+        write_deflection(s, &next, n, series);
+        now = next;
+        if (n % 2 == 0) {
+            dyn_damped_spring_advance(s, &pair, &pair_next);
+            error = dyn_damped_spring_difference(s, &next, &pair_next);
+            pair  = pair_next;
+            write_error(e, c, n - 1, error, errors);
+        }
+        write_error(e, c, n, error, errors);
+    }
+    return true;
+}
+
+bool api_damped_joints_integrate(const api_evaluation *e, const api_damped_joints *d, const api_motor_motion *m,
+                                 size_t level, double *errors)
+{
+    const dyn_model *model = e->query->scene.model;
+    for (size_t i = 0; i < model->n_couplings; i++) {
+        const dyn_coupling *c = &model->coupling[i];
+        if (c->spring.damping == 0 || m->orders.joint[i].level != level) continue;
+        dyn_damped_spring s = {c->spring.stiffness, c->spring.damping, m->orders.joint[i].motion, 0};
+        if (!integrate_joint(e, d, c, &s, m->series[i], errors)) return false;
+    }
+    return true;
+}

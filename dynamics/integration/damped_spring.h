@@ -1,0 +1,41 @@
+/* damped_spring.h - integrate the deflection of a spring with a damper under a load that is known at instants.
+ *
+ * The deflection e(t) obeys
+ *
+ *     damping e' + stiffness e = f(t),
+ *
+ * whose homogeneous solution decays with the time constant a = damping / stiffness. Load and deflection are given with
+ * their time derivatives up to an order r. Between two instants the derivative of order r - 2 of the load is the
+ * polynomial of degree 5 with the values and the first two derivatives at both; for r = 2 that is the load itself. The
+ * integral of this polynomial is exact for every ratio of the interval to a. */
+#pragma once
+#include "dynamics/torque_series.h"
+#include <stddef.h>
+
+typedef struct dyn_damped_spring {
+    double stiffness, damping; /* > 0: N m/rad and N m s/rad, or N/m and N s/m */
+    size_t order;              /* r, from 2 to DYN_MAX_DERIVATIVE */
+    double span;               /* s, from the first instant to the last, >= 0 */
+} dyn_damped_spring;
+
+/* Load and deflection at an instant, with their derivatives up to order r. */
+typedef struct dyn_spring_instant {
+    double t;                            /* s */
+    double load[DYN_MAX_DERIVATIVE + 1]; /* N m or N, and per s, s^2, ... */
+    double e[DYN_MAX_DERIVATIVE + 1];    /* rad or m, and per s, s^2, ... */
+} dyn_spring_instant;
+
+/* Sets the derivatives of the deflection from e[0] and the load by the differential equation. */
+void dyn_damped_spring_start(const dyn_damped_spring *s, dyn_spring_instant *i);
+
+/* Sets the deflection to that of a spring whose load has long been a polynomial of degree r in time:
+ * e^(r) = f^(r) / stiffness, and each lower derivative from the next. After rest, e = f / stiffness. */
+void dyn_damped_spring_settle(const dyn_damped_spring *s, dyn_spring_instant *i);
+
+/* Sets the deflection at `end` from that at `begin` and the loads at both; end->t > begin->t. */
+void dyn_damped_spring_advance(const dyn_damped_spring *s, const dyn_spring_instant *begin, dyn_spring_instant *end);
+
+/* Returns the difference of the second derivatives of two deflections at one instant under one load, by that variable
+ * which is integrated: rad/s^2 or m/s^2, at least 0. */
+double dyn_damped_spring_difference(const dyn_damped_spring *s, const dyn_spring_instant *i,
+                                    const dyn_spring_instant *other);
