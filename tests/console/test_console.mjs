@@ -382,6 +382,9 @@ test('copied programs run and answer what the page shows', {skip}, async () => {
         if ((language === 'C' && !has('cc')) || (language === 'curl' && !has('curl'))) continue;
         writeFileSync(file, text);
         assert.deepEqual(JSON.parse(ways[language](file)), json, language);
+        if (language !== 'Python') continue;
+        writeFileSync(file, text.replace('"mass": 1.5', '"mass": -1.5'));
+        assert.throws(() => ways.Python(file), /"pointer":"\/payload\/mass"/, 'a refusal is shown with its reason');
     }
     await picture('code');
     await conforms(page);

@@ -46,7 +46,8 @@ function python(shown: Shown): string {
     const fields = Object.entries(shown.body).map(([k, v]) => `    ${JSON.stringify(k)}: ${pythonLiteral(v)},`).join('\n');
     const header = withToken(`, "Authorization": "Bearer " + os.environ["${VARIABLE}"]`, '');
     return `import json
-${withToken('import os\n', '')}import urllib.request
+${withToken('import os\n', '')}import urllib.error
+import urllib.request
 
 request = {
 ${fields}
@@ -54,8 +55,11 @@ ${fields}
 call = urllib.request.Request(
     ${JSON.stringify(urlOf(shown))},
     data=json.dumps(request).encode(), headers={"Content-Type": "application/json"${header}})
-with urllib.request.urlopen(call) as answer:
-    print(json.dumps(json.load(answer)))
+try:
+    with urllib.request.urlopen(call) as answer:
+        print(json.dumps(json.load(answer)))
+except urllib.error.HTTPError as problem:
+    raise SystemExit(problem.read().decode())
 `;
 }
 
