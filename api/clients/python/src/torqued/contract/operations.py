@@ -522,7 +522,7 @@ class Operations:
 
         Kinetic energy includes rotors; potential energy is of gravity (zero at the world origin) and springs. Momentum is about
         the centre of mass, in world axes: the centroidal momentum, and `momentum_matrix` the centroidal momentum matrix (CMM).
-        It includes the bodies and the rotors of `motors`, but not `rotor_inertia`, which has no axis in space.
+        The momentum includes the bodies and the rotors of `motors`, but not `rotor_inertia`, which has no axis in space.
         com_acceleration, com_jerk and momentum_rate are those of the motion with `qdd` and `qddd` (default 0). Derivatives with
         respect to q are along the tangents of sensitivity, at constant qd and qdd; models with `loops` do not have them. Mass,
         centre of mass and potential energy are those of what moves: links that fixed joints, or joints that are `locked`,
