@@ -10,6 +10,7 @@
  * derivative is a small difference of large numbers, however stiff the spring is. */
 #include "damped_spring.h"
 #include <math.h>
+#include <string.h>
 
 enum { TERMS = 6 /* coefficients of a polynomial of degree 5 */ };
 
@@ -29,11 +30,6 @@ static void derive_downwards(const dyn_damped_spring *s, dyn_spring_instant *i)
 {
     for (size_t m = s->order; m-- > 0;)
         i->e[m] = (i->load[m] - s->damping * i->e[m + 1]) / s->stiffness;
-}
-
-void dyn_damped_spring_start(const dyn_damped_spring *s, dyn_spring_instant *i)
-{
-    derive_upwards(s, i);
 }
 
 void dyn_damped_spring_settle(const dyn_damped_spring *s, dyn_spring_instant *i)
@@ -97,10 +93,60 @@ void dyn_damped_spring_advance(const dyn_damped_spring *s, const dyn_spring_inst
     derive_downwards(s, end);
 }
 
-double dyn_damped_spring_difference(const dyn_damped_spring *s, const dyn_spring_instant *i,
-                                    const dyn_spring_instant *other)
+/* Returns the difference of the second derivatives of two deflections at one instant under one load, by that variable
+ * which is integrated. */
+static double acceleration_difference(const dyn_damped_spring *s, const dyn_spring_instant *i,
+                                      const dyn_spring_instant *other)
 {
     const double a = s->damping / s->stiffness, order = (double)s->order;
     return integrates_deflection(s) ? fabs(i->e[0] - other->e[0]) / (a * a)
                                     : fabs(i->e[s->order] - other->e[s->order]) * pow(a, order - 2);
+}
+
+/* Returns instant n of a motion with its load. */
+static dyn_spring_instant instant_of(const dyn_damped_spring *s, const dyn_damped_motion *m, size_t n)
+{
+    dyn_spring_instant found = {.t = m->times[n]};
+    memcpy(found.load, m->series + n * (s->order + 1), (s->order + 1) * sizeof *found.load);
+    return found;
+}
+
+static void store_deflection(const dyn_damped_spring *s, const dyn_damped_motion *m, size_t n,
+                             const dyn_spring_instant *i)
+{
+    memcpy(m->series + n * (s->order + 1), i->e, (s->order + 1) * sizeof *i->e);
+}
+
+/* Returns the first instant with its deflection. */
+static dyn_spring_instant begin_motion(const dyn_damped_spring *s, const dyn_damped_motion *m)
+{
+    dyn_spring_instant first = instant_of(s, m, 0);
+    if (m->start) {
+        first.e[0] = *m->start;
+        derive_upwards(s, &first);
+    } else
+        dyn_damped_spring_settle(s, &first);
+    return first;
+}
+
+bool dyn_damped_spring_integrate(const dyn_damped_spring *s, const dyn_damped_motion *m, dyn_deadline deadline)
+{
+    enum { LOOK = 1024 /* instants between two checks of the deadline */ };
+    dyn_spring_instant now = begin_motion(s, m), pair = now; /* pair: of the integration along every other instant */
+    store_deflection(s, m, 0, &now);
+    m->errors[0] = 0;
+    for (size_t n = 1; n < m->n; n++) {
+        if (n % LOOK == 0 && !dyn_may_continue(deadline)) return false;
+        dyn_spring_instant next = instant_of(s, m, n), pair_next = next;
+        dyn_damped_spring_advance(s, &now, &next);
+        store_deflection(s, m, n, &next);
+        m->errors[n] = m->errors[n - 1];
+        if (n % 2 == 0) {
+            dyn_damped_spring_advance(s, &pair, &pair_next);
+            m->errors[n] = m->errors[n - 1] = acceleration_difference(s, &next, &pair_next);
+            pair                            = pair_next;
+        }
+        now = next;
+    }
+    return true;
 }

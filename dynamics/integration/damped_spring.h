@@ -9,7 +9,9 @@
  * polynomial of degree 5 with the values and the first two derivatives at both; for r = 2 that is the load itself. The
  * integral of this polynomial is exact for every ratio of the interval to a. */
 #pragma once
+#include "dynamics/memory/memory.h"
 #include "dynamics/torque_series.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct dyn_damped_spring {
@@ -25,9 +27,6 @@ typedef struct dyn_spring_instant {
     double e[DYN_MAX_DERIVATIVE + 1];    /* rad or m, and per s, s^2, ... */
 } dyn_spring_instant;
 
-/* Sets the derivatives of the deflection from e[0] and the load by the differential equation. */
-void dyn_damped_spring_start(const dyn_damped_spring *s, dyn_spring_instant *i);
-
 /* Sets the deflection to that of a spring whose load has long been a polynomial of degree r in time:
  * e^(r) = f^(r) / stiffness, and each lower derivative from the next. After rest, e = f / stiffness. */
 void dyn_damped_spring_settle(const dyn_damped_spring *s, dyn_spring_instant *i);
@@ -35,7 +34,16 @@ void dyn_damped_spring_settle(const dyn_damped_spring *s, dyn_spring_instant *i)
 /* Sets the deflection at `end` from that at `begin` and the loads at both; end->t > begin->t. */
 void dyn_damped_spring_advance(const dyn_damped_spring *s, const dyn_spring_instant *begin, dyn_spring_instant *end);
 
-/* Returns the difference of the second derivatives of two deflections at one instant under one load, by that variable
- * which is integrated: rad/s^2 or m/s^2, at least 0. */
-double dyn_damped_spring_difference(const dyn_damped_spring *s, const dyn_spring_instant *i,
-                                    const dyn_spring_instant *other);
+/* The instants of one motion. */
+typedef struct dyn_damped_motion {
+    size_t        n;      /* instants, at least 1 */
+    const double *times;  /* [n] s, increasing */
+    double       *series; /* [n][r + 1] in: the load and its derivatives; out: the deflection and its derivatives */
+    const double *start;  /* the deflection at the first instant; NULL: that of dyn_damped_spring_settle */
+    double       *errors; /* [n] estimated errors of the deflection's second derivative, rad/s^2 or m/s^2 */
+} dyn_damped_motion;
+
+/* Integrates the deflection along a motion, and a second time along every other instant. The error of an even instant,
+ * and of the one before it, is the difference between the two, about 15 times the error of the first; it is 0 for fewer
+ * than three instants. s->span is that of the motion. False past the deadline. */
+bool dyn_damped_spring_integrate(const dyn_damped_spring *s, const dyn_damped_motion *m, dyn_deadline deadline);

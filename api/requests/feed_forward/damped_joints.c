@@ -119,22 +119,23 @@ static bool check_motion_rows(const api_query *q, const api_damped_joints *d)
                        "rows of one motion cannot fail alone: leave out on_error, or times");
 }
 
-bool api_damped_joints_open(const api_query *q, const api_damped_joints *d, api_motor_motion *m)
+bool api_damped_joints_open(const api_query *q, api_damped_joints *d, api_motor_motion *m)
 {
     const dyn_model *model = q->model->dyn;
     if (d->times && !d->integrated && api_answered_rows(q) != d->n_times) return check_motion_rows(q, d);
     if (!d->integrated) return true;
     if (!check_motion_rows(q, d) || !check_wrenches(q) || !check_derivatives(q)) return false;
+    d->row_errors     = api_take(q->pool, d->n_times * sizeof *d->row_errors);
     m->series         = api_take(q->pool, model->n_couplings * sizeof *m->series);
     m->all_integrated = true;
-    for (size_t i = 0; m->series && i < model->n_couplings; i++) {
+    for (size_t i = 0; d->row_errors && m->series && i < model->n_couplings; i++) {
         m->series[i] = NULL;
         if (model->coupling[i].spring.damping == 0)
             m->all_integrated = false;
         else if (!(m->series[i] = api_take(q->pool, q->rows * (m->orders.joint[i].motion + 1) * sizeof *m->series[i])))
             return false;
     }
-    return m->series != NULL;
+    return d->row_errors && m->series;
 }
 
 /* --- integration -------------------------------------------------------------------------------------------------- */
@@ -150,66 +151,28 @@ size_t api_damped_level(const api_query *q, const api_motor_orders *orders, size
     return next;
 }
 
-/* Sets the time and the load of row n, or replaces the load in the series by the deflection. */
-static void copy_load(const dyn_damped_spring *s, const double *times, const double *series, size_t n,
-                      dyn_spring_instant *to)
+/* Writes the errors of a motor's acceleration into the answer. */
+static void write_motor_errors(const api_evaluation *e, const api_damped_joints *d, const dyn_coupling *c,
+                               double *errors)
 {
-    to->t = times[n];
-    memcpy(to->load, series + n * (s->order + 1), (s->order + 1) * sizeof *to->load);
-}
-static void write_deflection(const dyn_damped_spring *s, const dyn_spring_instant *from, size_t n, double *series)
-{
-    memcpy(series + n * (s->order + 1), from->e, (s->order + 1) * sizeof *from->e);
+    for (size_t n = 0; n < d->n_times; n++)
+        api_state_lane(e, errors, e->model->nv, n)[(size_t)c->v_theta * e->lanes] = d->row_errors[n];
 }
 
-/* Sets the deflection of the first row. */
-static void set_start(const api_evaluation *e, const dyn_damped_spring *s, const dyn_coupling *c, bool positions_given,
-                      dyn_spring_instant *first)
+/* Integrates joint i along all rows. False past the deadline. */
+static bool integrate_joint(const api_evaluation *e, const api_damped_joints *d, const api_motor_motion *m, size_t i)
 {
-    const double *q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, 0);
-    if (!positions_given) {
-        dyn_damped_spring_settle(s, first);
-        return;
-    }
-    first->e[0] = q[(size_t)c->theta * e->lanes] - q[(size_t)c->q * e->lanes];
-    dyn_damped_spring_start(s, first);
-}
-
-/* Writes the estimated error of a motor's acceleration in a row; `errors` may be NULL. */
-static void write_error(const api_evaluation *e, const dyn_coupling *c, size_t n, double error, double *errors)
-{
-    if (errors) api_state_lane(e, errors, e->model->nv, n)[(size_t)c->v_theta * e->lanes] = error;
-}
-
-/* Integrates a joint along all rows, and a second time along every other row. The error of an even row, and of the row
- * before it, is the difference between the two, about 15 times the error of the first. */
-static bool integrate_joint(const api_evaluation *e, const api_damped_joints *d, const dyn_coupling *c,
-                            dyn_damped_spring *s, double *series, double *errors)
-{
-    enum { LOOK = 1024 /* rows between two checks of the deadline */ };
-    dyn_spring_instant now, next, pair, pair_next;
-    double             error = 0;
-    s->span                  = d->times[d->n_times - 1] - d->times[0];
-    copy_load(s, d->times, series, 0, &now);
-    set_start(e, s, c, d->positions_given, &now);
-    write_deflection(s, &now, 0, series);
-    pair = now;
-    for (size_t n = 1; n < d->n_times; n++) {
-        if (n % LOOK == 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
-        copy_load(s, d->times, series, n, &next);
-        pair_next = next;
-        dyn_damped_spring_advance(s, &now, &next);
-        write_deflection(s, &next, n, series);
-        now = next;
-        if (n % 2 == 0) {
-            dyn_damped_spring_advance(s, &pair, &pair_next);
-            error = dyn_damped_spring_difference(s, &next, &pair_next);
-            pair  = pair_next;
-            write_error(e, c, n - 1, error, errors);
-        }
-        write_error(e, c, n, error, errors);
-    }
-    return true;
+    const dyn_coupling *c      = &e->query->scene.model->coupling[i];
+    const double       *q      = api_state_lane(e, e->plan->state[API_Q], e->model->nq, 0);
+    const double        start  = q[(size_t)c->theta * e->lanes] - q[(size_t)c->q * e->lanes];
+    const double        span   = d->times[d->n_times - 1] - d->times[0];
+    dyn_damped_spring   spring = {c->spring.stiffness, c->spring.damping, m->orders.joint[i].motion, span};
+    dyn_damped_motion   motion = {.n      = d->n_times,
+                                  .times  = d->times,
+                                  .series = m->series[i],
+                                  .start  = d->positions_given ? &start : NULL,
+                                  .errors = d->row_errors};
+    return dyn_damped_spring_integrate(&spring, &motion, api_deadline_for_dynamics(e->query->input->deadline));
 }
 
 bool api_damped_joints_integrate(const api_evaluation *e, const api_damped_joints *d, const api_motor_motion *m,
@@ -219,8 +182,8 @@ bool api_damped_joints_integrate(const api_evaluation *e, const api_damped_joint
     for (size_t i = 0; i < model->n_couplings; i++) {
         const dyn_coupling *c = &model->coupling[i];
         if (c->spring.damping == 0 || m->orders.joint[i].level != level) continue;
-        dyn_damped_spring s = {c->spring.stiffness, c->spring.damping, m->orders.joint[i].motion, 0};
-        if (!integrate_joint(e, d, c, &s, m->series[i], errors)) return false;
+        if (!integrate_joint(e, d, m, i)) return api_deadline_check(e->query->input->deadline, e->problem);
+        if (errors) write_motor_errors(e, d, c, errors);
     }
     return true;
 }

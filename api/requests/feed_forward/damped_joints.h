@@ -9,15 +9,16 @@ typedef struct api_damped_joints {
                            */
     bool          integrated; /* the rows are instants of one motion, and some elastic joint has a damper */
     size_t        n_times;
-    const double *times; /* [n_times] s, increasing; NULL: absent */
+    const double *times;      /* [n_times] s, increasing; NULL: absent */
+    double       *row_errors; /* [n_times] scratch: errors of one joint; NULL: nothing is integrated */
 } api_damped_joints;
 
 /* Reads the fields, and checks that they determine the motors of all joints with dampers. False with a problem. */
 bool api_damped_joints_read(api_query *q, const api_node *fields, const api_place *up, api_damped_joints *d);
 
-/* Checks the fields against the rows and takes the series of m, unless nothing is integrated. Call it once all fields
- * are read. False with a problem. */
-bool api_damped_joints_open(const api_query *q, const api_damped_joints *d, api_motor_motion *m);
+/* Checks the fields against the rows and takes the series of m and row_errors, unless nothing is integrated. Call it
+ * once all fields are read. False with a problem. */
+bool api_damped_joints_open(const api_query *q, api_damped_joints *d, api_motor_motion *m);
 
 /* Returns the lowest level from `level` on that has a joint with a damper; a number above all levels if there is none.
  */
