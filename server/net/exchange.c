@@ -211,13 +211,27 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
     return handle_head(x, &head);
 }
 
+/* True if the reply refuses a request that it has not looked at: its client has no permission, no room or no turn. */
+static bool is_refusal(const srv_exchange *x)
+{
+    unsigned status = api_reply_of(x->job.call)->status;
+    return status == 401 || status == 403 || status == 429 || status == 503;
+}
+
+/* Answers a request whose body is not wanted. */
+static enum MHD_Result answer_bodiless(srv_exchange *x)
+{
+    if (api_wants_run(x->job.call)) return srv_exchange_evaluate(x);
+    return is_refusal(x) ? srv_exchange_send_refusal(x) : srv_exchange_answer(x);
+}
+
 enum MHD_Result srv_exchange_complete(srv_exchange *x)
 {
     if (x->arrived == 0) x->arrived = x->loop->connections.now;
     if (refuses_framing(x) && (x->stage == RECEIVING || x->stage == DISCARDING)) return answer_malformed(x);
     switch (x->stage) {
     case RECEIVING: return srv_exchange_evaluate(x);
-    case DISCARDING: return api_wants_run(x->job.call) ? srv_exchange_evaluate(x) : srv_exchange_answer(x);
+    case DISCARDING: return answer_bodiless(x);
     case FINISHED: return srv_exchange_answer_finished(x);
     case ANSWERED: return MHD_NO; /* the reply was already sent: close the connection */
     case OPENED:

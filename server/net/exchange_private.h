@@ -81,6 +81,7 @@ void srv_exchange_answer_directly(srv_exchange *x);
 
 enum MHD_Result srv_exchange_evaluate(srv_exchange *x);        /* runs the complete request */
 enum MHD_Result srv_exchange_answer_finished(srv_exchange *x); /* answers a request that a worker has finished */
+enum MHD_Result srv_exchange_send_refusal(srv_exchange *x);    /* now, or later if this client is refused often */
 
 /* Ends the waiting for a change. */
 void srv_exchange_stop_awaiting(srv_exchange *x, srv_exchange_stage next);

@@ -71,8 +71,7 @@ static void count_run(api_thread_label thread)
     api_metric_add(API_METRIC_RUNS, (api_label_values){{thread}}, 1);
 }
 
-/* Sends the complete reply after so many seconds. A client that asks again the moment it is refused would otherwise
- * keep the loop busy with refusals: 500 such connections take a whole core. */
+/* Sends the complete reply after so many seconds. */
 static enum MHD_Result delay_answer(srv_exchange *x, double seconds)
 {
     srv_exchange_free_body(x);
@@ -85,6 +84,15 @@ static enum MHD_Result delay_answer(srv_exchange *x, double seconds)
     return MHD_YES;
 }
 
+/* Clients that ask again the moment they are refused would otherwise keep the loop busy with refusals: 500 such
+ * connections take a whole core, and every other request waits for a round of them, 9 ms. */
+enum MHD_Result srv_exchange_send_refusal(srv_exchange *x)
+{
+    srv_loop *loop  = x->loop;
+    double    delay = srv_account_refusal(loop->server->accounts, x->account, &loop->refusal_rate, loop->connections.now);
+    return delay > 0 ? delay_answer(x, delay) : srv_exchange_answer(x);
+}
+
 /* Answers a request for which the queue has no room. `wait`: s of work that waits. */
 static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait)
 {
@@ -95,8 +103,7 @@ static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait
                    "This client has its share of the queue, in which requests for about %.1f s of work are waiting.",
                    wait);
     x->retry_after = srv_spread_retry(x->loop, wait);
-    double delay   = srv_account_refusal(x->loop->server->accounts, x->account, x->loop->connections.now);
-    return delay > 0 ? delay_answer(x, delay) : srv_exchange_answer(x);
+    return srv_exchange_send_refusal(x);
 }
 
 /* A run on the thread of the loop. */

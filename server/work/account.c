@@ -1,5 +1,6 @@
 /* account.c - see account.h. */
 #include "account.h"
+#include <math.h>
 #include "priority.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,14 +93,19 @@ double srv_account_request(srv_accounts *accounts, srv_account *account, size_t 
     return wait;
 }
 
-/* A refusal takes the loop 50 to 100 us: all of a client take up to a tenth of a core, and up to 5 ms at once. */
-double srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_t now)
+/* A refusal takes a loop about 35 us. All of a client take up to a twentieth of a core, all that one loop sends to
+ * clients that are refused more than once a second up to a fourteenth of it, and neither more than 2 ms at once. */
+double srv_account_refusal(srv_accounts *accounts, srv_account *account, srv_rate *of_loop, uint64_t now)
 {
-    static const srv_pace pace = {.burst = 50, .per_second = 1000, .longest = 1};
+    static const srv_pace of_client  = {.burst = 50, .per_second = 1000, .longest = 1};
+    static const srv_pace patience   = {.burst = 20, .per_second = 1, .longest = 1};
+    static const srv_pace of_crowd   = {.burst = 50, .per_second = 2000, .longest = 1};
+    const double          loop_delay = srv_rate_delay(of_loop, &of_crowd, now);
     pthread_mutex_lock(&accounts->mutex);
-    double delay = srv_rate_delay(&account->refusals, &pace, now);
+    double     delay  = srv_rate_delay(&account->refusals, &of_client, now);
+    const bool repeat = srv_rate_delay(&account->repeats, &patience, now) > 0;
     pthread_mutex_unlock(&accounts->mutex);
-    return delay;
+    return repeat ? fmax(delay, loop_delay) : delay;
 }
 
 /* Finds the account with the most memory. Returns the number of accounts with more than a little of it. */

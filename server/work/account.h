@@ -22,6 +22,7 @@ typedef struct srv_account {
     size_t              references;
     srv_flow            flow[SRV_POOLS];
     srv_rate            refusals;    /* answered at once; guarded by the mutex of the table */
+    srv_rate            repeats;     /* refusals in a longer time; guarded by the mutex of the table */
     srv_rate            requests;    /* guarded by the mutex of the table */
     api_client_memory   memory;      /* memory of the client's requests in flight */
     atomic_ullong       yield;       /* number of the last order to give memory back; 0: none */
@@ -49,9 +50,10 @@ srv_account *srv_account_take(srv_accounts *accounts, const char *name);
  * after which it may send the next. */
 double srv_account_request(srv_accounts *accounts, srv_account *account, size_t per_second, uint64_t now);
 
-/* Counts one refusal for lack of room at the time `now`, ns. Returns the seconds by which its answer must be delayed: 0
- * unless the client is refused very often. */
-double srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_t now);
+/* Counts one refusal at the time `now`, ns, of the account and of the loop that sends it. Returns the seconds by which
+ * its answer must be delayed: 0 unless the client is refused very often, or is refused again and again while the loop
+ * has many others to refuse. */
+double srv_account_refusal(srv_accounts *accounts, srv_account *account, srv_rate *of_loop, uint64_t now);
 
 /* Notes at the time `now`, ns, that a request of the account was refused for lack of memory. If the client would have
  * held no more than an equal part of the memory `limit`, bytes, and another holds more than such a part, the account

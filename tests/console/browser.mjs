@@ -118,6 +118,19 @@ export async function openPage(browser, server, hash = '', {width = 1280, height
     };
 }
 
+/** Waits until `check`, which may be asynchronous, throws no assertion any more; after 20 s its assertion is the result. */
+export async function eventually(check) {
+    for (let i = 0; i < 80; i++) {
+        try {
+            return await check();
+        } catch (error) {
+            if (!(error instanceof assert.AssertionError)) throw error;
+        }
+        await new Promise(done => setTimeout(done, 250));
+    }
+    return check();
+}
+
 /** Returns red, green, blue of every pixel of the view, once the picture no longer changes. */
 export async function pixels(page) {
     let last = '';

@@ -5,7 +5,7 @@ import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'node:test';
-import {BINARY, conforms, drop, has, openPage, run, skipReason, useBrowser} from './browser.mjs';
+import {BINARY, conforms, drop, eventually, has, openPage, run, skipReason, useBrowser} from './browser.mjs';
 
 const skip = skipReason();
 let server, browser;
@@ -131,7 +131,7 @@ test('undo, redo, and a link that holds the state', {skip}, async () => {
     const {page, close} = await openPage(browser, server, PANDA);
     await agree(page, 'panda', {q: QN});
     await setField(page, 'panda_joint2 position, rad', -0.4);
-    await page.waitForTimeout(700);
+    await page.getByRole('button', {name: 'Undo (Ctrl Z)', disabled: false}).waitFor();
     await setField(page, 'panda_joint4 position, rad', -2);
     await agree(page, 'panda', {q: [0.3, -0.4, 0, -2, 0, 1.6, 0]});
     await page.locator('h1').click();
@@ -141,8 +141,7 @@ test('undo, redo, and a link that holds the state', {skip}, async () => {
     await agree(page, 'panda', {q: QN});
     await page.keyboard.press('Control+Shift+Z');
     await agree(page, 'panda', {q: [0.3, -0.4, 0, -1.5, 0, 1.6, 0]});
-    await page.waitForTimeout(500);
-    assert.match(page.url(), /q=0\.3,-0\.4,0,-1\.5/);
+    await eventually(() => assert.match(page.url(), /q=0\.3,-0\.4,0,-1\.5/));
     await page.reload();
     await agree(page, 'panda', {q: [0.3, -0.4, 0, -1.5, 0, 1.6, 0]});
     await close();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import {join} from 'node:path';
 import test from 'node:test';
-import {conforms, installed, missingPackages, openPage, pixels, ROOT, skipReason, useBrowser} from './browser.mjs';
+import {conforms, eventually, installed, missingPackages, openPage, pixels, ROOT, skipReason, useBrowser} from './browser.mjs';
 
 const skip = skipReason(), QN = [0.3, 0.5, 0, -1.5, 0, 1.6, 0];
 let server, browser;
@@ -16,9 +16,11 @@ test('a heat map is copied with every digit, and enlarged', {skip}, async () => 
     const read = () => page.evaluate(() => navigator.clipboard.readText());
     assert.deepEqual(JSON.parse(await read()), m);
     await page.getByRole('button', {name: 'Copy as table'}).click();
-    await page.waitForTimeout(200);
-    const lines = (await read()).split('\n').map(line => line.split('\t'));
-    assert.deepEqual(lines[0].slice(1), lines.slice(1).map(line => line[0]));
+    const lines = await eventually(async () => {
+        const table = (await read()).split('\n').map(line => line.split('\t'));
+        assert.deepEqual(table[0].slice(1), table.slice(1).map(line => line[0]));
+        return table;
+    });
     assert.deepEqual(lines.slice(1).map(line => line.slice(1).map(Number)), m);
     assert.deepEqual(await page.locator('.heat-rows li').allTextContents(), lines[0].slice(1));
     await page.getByRole('button', {name: 'Enlarge'}).click();
@@ -102,14 +104,19 @@ test('states and models are compared, and margins listed, with the numbers of th
     await field.press('Enter');
     const [before, now] = [await tau('ur5', [0, -1, 1, 0.3, 1, 0.5]), await tau('ur5', [0, -1, 0.4, 0.3, 1, 0.5])];
     await expect(now.map((x, i) => x - before[i]));
-    const moved = await blue(page);
-    assert.ok(moved > alone + 500, `the kept state is ${moved} pixels of blue, without it there are ${alone}`);
+    const moved = await eventually(async () => {
+        const found = await blue(page);
+        assert.ok(found > alone + 500, `the kept state is ${found} pixels of blue, without it there are ${alone}`);
+        return found;
+    });
     await picture('compare-states');
     await page.getByLabel('or with').selectOption('heavy');
     const heavy = await tau('heavy', [0, -1, 0.4, 0.3, 1, 0.5]);
     await expect(now.map((x, i) => x - heavy[i]));
-    const beside = await blue(page);
-    assert.ok(beside > alone + 500 && beside !== moved, `the other model in the same state is ${beside} pixels of blue`);
+    await eventually(async () => {
+        const beside = await blue(page);
+        assert.ok(beside > alone + 500 && beside !== moved, `the other model in the same state is ${beside} pixels of blue`);
+    });
     await conforms(page);
     await picture('compare');
     await page.getByRole('tab', {name: 'Analysis'}).click();
@@ -117,7 +124,7 @@ test('states and models are compared, and margins listed, with the numbers of th
     const rows = page.getByRole('region', {name: 'Margins'}).locator('tbody tr');
     await rows.nth(margins.length - 1).waitFor();
     await page.getByRole('region', {name: 'Margins'}).getByRole('row', {name: /shoulder_lift_joint effort/}).getByText(String(Number(margins[limits.findIndex(l => l.joint === 'shoulder_lift_joint' && l.kind === 'effort')].toPrecision(4)))).waitFor();
-    assert.ok(await blue(page) <= alone, 'the second robot has gone with the panel');
+    await eventually(async () => assert.ok(await blue(page) <= alone, 'the second robot has gone with the panel'));
     await server.ask('DELETE', '/v1/models/heavy');
     await close();
 });

@@ -28,23 +28,24 @@ static void test_a_name_has_one_account(void **state)
     srv_accounts_close(&accounts);
 }
 
-/* Checks the delay of refusals: the first thousand in a second are answered at once, later ones are delayed. */
+/* Checks the delay of one client's refusals: 50 are answered at once and then 1000 in a second, later ones are delayed. */
 static void test_many_refusals(void **state)
 {
-    int    at_once = 0;
-    double delay   = 0;
+    int      at_once = 0;
+    double   delay   = 0;
+    srv_rate loop    = {0};
     srv_accounts_open(&accounts);
     srv_account *a = srv_account_take(&accounts, "address:192.0.2.1"), *b = srv_account_take(&accounts, "client:b");
     for (int i = 0; i < 500; i++) {
-        double next = srv_account_refusal(&accounts, a, 7000000000);
+        double next = srv_account_refusal(&accounts, a, &loop, 7000000000);
         at_once += next == 0;
         assert_true(next <= delay + 0.001 + 1e-9); /* answered one by one, not all together */
         delay = next;
     }
     assert_int_equal(at_once, 50);
     assert_true(fabs(delay - 0.45) < 1e-9);
-    assert_true(srv_account_refusal(&accounts, b, 7000000000) == 0);
-    assert_true(srv_account_refusal(&accounts, a, 7500000000) == 0);
+    assert_true(srv_account_refusal(&accounts, b, &loop, 7000000000) == 0);
+    assert_true(srv_account_refusal(&accounts, a, &loop, 7500000000) == 0);
     srv_account_leave(&accounts, a);
     srv_account_leave(&accounts, b);
     srv_accounts_close(&accounts);
@@ -55,6 +56,34 @@ static srv_account *take_number(int i)
     char name[40];
     snprintf(name, sizeof name, "address:%d", i);
     return srv_account_take(&accounts, name);
+}
+
+/* Checks the delay of a crowd's refusals: 500 clients that ask again at every answer get no more than 2000 answers a
+ * second from one loop, while a client that is refused now and then gets its answer at once. */
+static void test_refusals_of_a_crowd(void **state)
+{
+    enum { CLIENTS = 500 };
+    srv_account *crowd[CLIENTS], *polite;
+    uint64_t     next[CLIENTS] = {0};
+    srv_rate     loop          = {0};
+    int          answers       = 0;
+    srv_accounts_open(&accounts);
+    polite = srv_account_take(&accounts, "client:polite");
+    for (int i = 0; i < CLIENTS; i++)
+        crowd[i] = take_number(i);
+    for (uint64_t now = 1000000; now < 4000000000; now += 1000000) {
+        for (int i = 0; i < CLIENTS; i++)
+            if (next[i] <= now) {
+                next[i] = now + (uint64_t)(1e9 * srv_account_refusal(&accounts, crowd[i], &loop, now));
+                answers += now > 2000000000;
+            }
+        if (now % 1000000000 == 0) assert_true(srv_account_refusal(&accounts, polite, &loop, now) == 0);
+    }
+    assert_true(answers > 3800 && answers < 4200);
+    for (int i = 0; i < CLIENTS; i++)
+        srv_account_leave(&accounts, crowd[i]);
+    srv_account_leave(&accounts, polite);
+    srv_accounts_close(&accounts);
 }
 
 static size_t count_all(void)
@@ -172,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_a_name_has_one_account),
         cmocka_unit_test(test_the_oldest_account_is_forgotten),
         cmocka_unit_test(test_many_refusals),
+        cmocka_unit_test(test_refusals_of_a_crowd),
         cmocka_unit_test(test_who_holds_memory),
         cmocka_unit_test(test_the_greediest_account_gives_memory_back),
     };

@@ -51,16 +51,12 @@ export function DragTorques({workspace: w, dragger, screen}: {workspace: Workspa
 export function DragBox({workspace: w, dragger}: {workspace: Workspace; dragger: Dragger}) {
     const {message, kind} = useStore(dragger.state), frame = useStore(dragger.frame), keep = useStore(dragger.keep);
     useStore(w.result);
-    const place = dragger.position ?? [0, 0, 0];
-    const go = (goal: [number, number, number]) => {
-        dragger.begin();
-        void dragger.to(goal).then(() => dragger.end());
-    };
+    const place = dragger.place ?? [0, 0, 0];
     return (
         <div class="drag-box" role="group" aria-label="Move a frame">
             <p>Drag the ring in the view, or type where the frame goes.</p>
             <Select label="Frame" value={frame} options={w.geometry.frames} onChange={f => dragger.frame.set(f)} />
-            <VectorField label="Position of the frame" unit="m" step={0.01} value={place.map(x => Number(x.toFixed(4)))} onChange={go} />
+            <VectorField label="Position of the frame" unit="m" step={0.01} value={place.map(x => Number(x.toFixed(4)))} onChange={goal => void dragger.type(goal)} />
             <Check label="Keep its orientation" value={keep} onChange={k => dragger.keep.set(k)} />
             {message && <Notice kind={kind === 'free' ? 'info' : 'warning'}>{message}.</Notice>}
             <p class="muted">The server solves the inverse kinematics within the limits{w.geometry.loops.length > 0 && ', with its loops closed'}{w.geometry.floating && '; the floating base moves too'}. The frame is {digits(Math.hypot(...place), 4)} m from the origin.</p>

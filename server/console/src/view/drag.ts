@@ -48,6 +48,7 @@ export class Dragger {
     private from: Vec3 = [0, 0, 0];
     private turn: Quat = [0, 0, 0, 1];
     private newest: Vec3 | null = null;
+    private typed: {goal: Vec3; q: number[] | null} | null = null; // and the positions that it has led to
     private part = 1;
     private busy: Promise<void> | null = null;
 
@@ -69,8 +70,15 @@ export class Dragger {
         return poses ? positionAt(poses, this.index) : null;
     }
 
+    /** Where the frame is or, as long as that is not answered, the typed place where it goes; null before the first answer. */
+    get place(): Vec3 | null {
+        const {typed, w} = this, coming = typed && (this.busy || (w.state.value.q === typed.q && w.result.value?.state.q !== typed.q));
+        return coming ? typed.goal : this.position;
+    }
+
     begin(): void {
         const poses = this.w.result.value?.poses;
+        this.typed = null;
         if (!poses) return;
         this.from = positionAt(poses, this.index);
         this.turn = rotationAt(poses, this.index);
@@ -82,6 +90,15 @@ export class Dragger {
     end(): void {
         this.state.update({held: false});
         this.w.hold(false);
+    }
+
+    /** Moves the frame to a typed place. Numbers that are typed before the answer change this place, not the one where the frame still is. */
+    async type(goal: Vec3): Promise<void> {
+        this.begin();
+        const typed = this.typed = {goal, q: null as number[] | null};
+        await this.to(goal);
+        typed.q = this.w.state.value.q;
+        this.end();
     }
 
     /** The goal under the mouse: on a plane across the line of sight or, for planar robots, on the plane of their motion. */
