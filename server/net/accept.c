@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ACCEPTS_PER_TURN = 64 }; /* connections accepted per event, before other events are handled */
+enum { ACCEPTS_PER_TURN = 8 }; /* connections accepted per event, before other events are handled */
 
 enum { MOST_PROBES = 64 }; /* open connections of a loop for probes, beside those of --connections */
 
@@ -84,10 +84,10 @@ static void on_listener(uv_poll_t *listener, int status, int events)
         room = has_room(a) || srv_connections_displace(&a->loop->connections, NULL, NULL);
         if (!room || !accept_one(a, i)) break;
     }
-    if (left < ACCEPTS_PER_TURN) srv_loop_wake(a->loop); /* the next turn closes the displaced connections */
+    if (left < ACCEPTS_PER_TURN) srv_loop_turn_soon(a->loop); /* the next turn closes the displaced connections */
     if (left == 0 || (room && errno == EAGAIN)) return;
     pause_all(a);
-    srv_loop_wake(a->loop); /* the loop's next turn schedules the next check for room */
+    srv_loop_turn_soon(a->loop); /* the loop's next turn schedules the next check for room */
 }
 
 void srv_accept_resume(srv_acceptor *a)

@@ -118,6 +118,7 @@ static void turn(srv_loop *loop)
 {
     uint64_t wait, began = srv_connections_read_clock(&loop->connections);
     int      runs = 0;
+    loop->again   = false;
     begin_turn(loop, began);
     atomic_fetch_add_explicit(&loop->turns, 1, memory_order_relaxed);
     do
@@ -130,8 +131,8 @@ static void turn(srv_loop *loop)
     if (loop->draining) advance_drain(loop, now);
     end_turn(loop, began, srv_now());
 
-    if (wait == 0) {
-        uv_idle_start(&loop->busy, on_busy);
+    if (wait == 0 || loop->again) {
+        srv_loop_turn_soon(loop);
         return;
     }
     uv_idle_stop(&loop->busy);
@@ -309,6 +310,12 @@ void srv_loop_wake(srv_loop *loop)
 {
     const uint64_t one = 1;
     (void)!write(loop->wake_event, &one, sizeof one); /* fails only if the loop is to wake anyway */
+}
+
+void srv_loop_turn_soon(srv_loop *loop)
+{
+    loop->again = true;
+    uv_idle_start(&loop->busy, on_busy);
 }
 
 void srv_loop_order(srv_loop *loop, srv_order order)

@@ -56,7 +56,8 @@ typedef struct srv_loop {
     uv_loop_t          uv;
     uv_poll_t          ready[SRV_DAEMONS]; /* poll libmicrohttpd's epoll descriptors */
     uv_timer_t         timer;
-    uv_idle_t          busy;       /* runs turns while libmicrohttpd has work that needs no event */
+    uv_idle_t          busy;       /* runs turns while there is work that needs no event */
+    bool               again;      /* another turn is to follow the present one, or comes next */
     int                wake_event; /* eventfd, see srv_loop_wake */
     uv_poll_t          wake;
     atomic_int         order;
@@ -77,6 +78,7 @@ void srv_loop_order(srv_loop *loop, srv_order order); /* from any thread; `order
 /* From any thread: makes the loop turn once. uv_async_send would not do: a loop that it wakes spins until the sender
  * has left the function, for good if the loop has a real-time policy and shares its core with the sender. */
 void srv_loop_wake(srv_loop *loop);
+void srv_loop_turn_soon(srv_loop *loop); /* from the loop's own thread: makes it turn again without an event */
 /* From the main thread: replaces the credentials by which the loop recognises clients, and lets the loop take its time
  * limits from the newest configuration. Waits until the loop uses the new ones, for a second at most; a loop that is
  * late takes them at its next turn. */

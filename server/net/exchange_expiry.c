@@ -4,6 +4,8 @@
 #include "api/metrics.h"
 #include <sys/socket.h>
 
+enum { RESUMED_PER_TURN = 16 }; /* delayed exchanges that go on, before the loop serves other connections */
+
 static const uint64_t rate_interval = 5000000000; /* ns, over which the rate of a transfer is measured */
 static const uint64_t late_check    = 1000000000; /* ns; a check that comes later than this judges no transfer */
 
@@ -55,8 +57,10 @@ void srv_exchange_cancel(srv_exchange *x)
         return;
     }
     if (x->stage != DELAYED && !srv_pool_withdraw(x->pool, &x->job)) return;
-    srv_exchange_resume(&x->job);
-    srv_loop_wake(x->loop); /* wakes the loop, so that libmicrohttpd continues the request */
+    x->stage   = DELAYED; /* it ends in its turn: 500 clients that leave together would hold the loop for 10 ms */
+    x->send_at = 0;
+    srv_schedule_expiry(x->loop, x->send_at);
+    srv_loop_turn_soon(x->loop);
 }
 
 /* Ends the receiving of a body with the reply that is complete. The sending side of the connection is then shut down;
@@ -153,20 +157,20 @@ static uint64_t expire_writing(srv_loop *loop, uint64_t now)
     return next;
 }
 
-/* Sends the replies that were delayed until now. Returns the earliest time of the others. */
+/* Sends some of the replies that were delayed until now. Returns the earliest time of the others. */
 static uint64_t send_delayed(srv_loop *loop, uint64_t now)
 {
     uint64_t next = SRV_NEVER;
+    int      left = RESUMED_PER_TURN;
     for (srv_connection *c = loop->connections.first[SRV_WORKING]; c; c = c->next) {
         srv_exchange *x = c->exchange;
         if (x->stage != DELAYED) continue;
-        if (x->send_at > now) {
-            if (x->send_at < next) next = x->send_at;
-        } else {
+        if (x->send_at <= now && left-- > 0)
             srv_exchange_resume(&x->job);
-            srv_loop_wake(loop);
-        }
+        else
+            next = earlier(next, x->send_at);
     }
+    if (left < RESUMED_PER_TURN) srv_loop_turn_soon(loop);
     return next;
 }
 
@@ -188,7 +192,7 @@ uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now)
             api_refuse(x->job.call, API_DEADLINE_PASSED,
                        "The request's deadline passed while it waited for other requests.");
             srv_exchange_resume(&x->job);
-            srv_loop_wake(loop);
+            srv_loop_turn_soon(loop);
         }
     }
     return next;

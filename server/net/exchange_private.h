@@ -22,7 +22,7 @@ typedef enum srv_exchange_stage {
     DISCARDING, /* the reply is complete; the rest of the body is read and discarded */
     AWAITING,   /* suspended until this server has applied the change that the request names */
     SUSPENDED,  /* the pool owns the job */
-    DELAYED,    /* the reply is complete, and is sent later */
+    DELAYED,    /* the reply is complete and is sent later, or the client has left */
     FINISHED,   /* a worker has finished the job */
     ANSWERED
 } srv_exchange_stage;

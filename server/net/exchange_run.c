@@ -53,7 +53,7 @@ void srv_exchange_stop_awaiting(srv_exchange *x, srv_exchange_stage next)
     x->stage = next;
     x->loop->awaiting--;
     MHD_resume_connection(x->mhd);
-    srv_loop_wake(x->loop);
+    srv_loop_turn_soon(x->loop);
 }
 
 void srv_exchanges_advance(srv_loop *loop)

@@ -33,8 +33,7 @@ static void on_disconnect(void *arg)
     srv_loop       *loop       = connection->loop;
     srv_connection_note_client_closed(&loop->connections, connection);
     if (connection->phase == SRV_WORKING) srv_exchange_cancel(connection->exchange);
-    /* Schedules a turn of the loop, which runs libmicrohttpd and then checks the deadlines. */
-    srv_loop_wake(loop);
+    srv_loop_turn_soon(loop);
 }
 
 /* The session of a TLS connection; NULL: the connection is not encrypted. */

@@ -123,7 +123,7 @@ static void finish(arrival *a, bool good)
     if (good) {
         srv_proxy_header_source(&a->header, &client, &size);
         MHD_add_connection(a->loop->mhd[a->daemon], a->fd, (struct sockaddr *)&client, size);
-        srv_loop_wake(a->loop);
+        srv_loop_turn_soon(a->loop);
     } else {
         close(a->fd);
     }

@@ -30,7 +30,8 @@ POLITE = "127.0.0.2"
 LIGHT = {"q": [0, 0.4, -0.3, 0.2, 0.1, 0.6]}
 SLOWER, LIVE, SHARE = 3, 0.02, 0.999   # limits: times the percentile alone, s, share of 200
 PAUSE, LIVE_EVERY = 0.004, 5
-TURN = 0.02                            # s between two looks of the crowd at what is to be done without an event
+TURN = 0.02                            # s between two looks at a client of the crowd for what it does without an event
+SLOTS = 20                             # parts of TURN in which different clients have their looks: independent clients do not act as one
 STARE = 6                              # s for which an answer is not read; the server needs 5 to see that
 DRIP = 0.1                             # s between two bytes of a slow body
 
@@ -160,13 +161,13 @@ class Crowd:
         self.clients = [Greedy(self, i) for i in range(count)]
 
     def run(self, seconds):
-        end, next_turn = time.monotonic() + seconds, 0
-        while (now := time.monotonic()) < end:
-            if now >= next_turn:
-                next_turn = now + TURN
-                for client in self.clients:
+        began, slot = time.monotonic(), 0
+        while (now := time.monotonic()) < began + seconds:
+            if now >= began + slot * TURN / SLOTS:
+                for client in self.clients[slot % SLOTS::SLOTS]:
                     client.turn(now)
-            for key, events in self.selector.select(TURN):
+                slot += 1
+            for key, events in self.selector.select(max(0, began + slot * TURN / SLOTS - now)):
                 key.data.act(events)
         return self.statuses
 
