@@ -24,7 +24,7 @@ independent reference or with each other (`tests/e2e/requests/test_combinations.
 A refusal is listed with the fewest features that it needs. It is an answer of status 422 with the `code`.
 """
 MEANING = {
-    "mimic": "a joint that mimics another", "loop": "a closed loop with passive joints", "elastic": "an elastic joint",
+    "mimic": "a joint that mimics another", "loop": "a closed loop with passive joints", "elastic": "an elastic joint", "damped": "an elastic joint with damping",
     "transmission": "two motors that drive two joints together", "viscous": "viscous friction", "coulomb": "sharp Coulomb friction",
     "smooth": "Coulomb friction with `coulomb_velocity`", "stribeck": "a Stribeck curve", "load": "friction that depends on the load",
     "compensated": "a link with `gravity_compensation`",

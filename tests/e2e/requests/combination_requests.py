@@ -331,7 +331,8 @@ def path(case):
 
 @operation("feed-forward")
 def feed_forward(case):
-    return state(case, "qd", "qdd", "qddd", "qdddd")
+    given = {"motor_positions": "given"} if case.has("damped") else {}
+    return {**state(case, "qd", "qdd", "qddd", "qdddd"), **given}
 
 
 @operation("configuration")

@@ -8,7 +8,7 @@ from multibody import Multibody, with_payload, with_wrench
 from samples import body
 from tree_kinematics import from_rpy
 
-MODEL_FEATURES = ("mimic", "loop", "elastic", "transmission", "viscous", "coulomb", "smooth", "stribeck", "load", "compensated", "floating")
+MODEL_FEATURES = ("mimic", "loop", "elastic", "damped", "transmission", "viscous", "coulomb", "smooth", "stribeck", "load", "compensated", "floating")
 REQUEST_FEATURES = ("payload", "wrenches", "held", "free", "permuted", "failing", "batch")
 FEATURES = MODEL_FEATURES + REQUEST_FEATURES
 ROWS = 3
@@ -83,7 +83,13 @@ def four_bar(choose):
         {"name": "pin", "frame_a": "coupler_end", "frame_b": "rocker_end", "type": "revolute", "axis": from_rpy(turn)[2].tolist()}]
 
 
+def implied(features):
+    """Returns the features with those that they bring with them."""
+    return {*features, "elastic"} if "damped" in features else set(features)
+
+
 def document(features):
+    features = [feature for feature in MODEL_FEATURES if feature in implied(features)]
     choose = source(*features)
     links, frames = arm(), [{"name": "tool", "link": "hand", "xyz": [0.04, 0.05, 0.17], "rpy": [0.3, 0.2, -0.4]}]
     shoulder, elbow, slide, wrist = (link["joint"] for link in links)
@@ -94,6 +100,8 @@ def document(features):
                                 "mimic": {"joint": "wrist", "multiplier": -0.7, "offset": 0.35}}})
     if "elastic" in features:
         elbow["elastic"] = {"stiffness": 83, "rest": 0.12}
+    if "damped" in features:
+        elbow["elastic"]["damping"] = 6.5
     if "transmission" in features:
         made["transmissions"] = [{"joints": ["wrist", "shoulder"], "matrix": [[0.21, -0.13], [0.08, 0.17]], "motors": [
             {"name": "first", "rotor_inertia": 0.0013, "friction": {"viscous": 0.004}},
@@ -144,8 +152,9 @@ class Case:
     requests."""
 
     def __init__(self, name, features, names):
-        self.name, self.features, self.names = name, frozenset(features), names
-        self.document = document([feature for feature in MODEL_FEATURES if feature in self.features])
+        self.name, self.names = name, names
+        self.features = frozenset(implied(features))
+        self.document = document(self.features)
         self.robot = Multibody(self.document)
         self.rows = ROWS if self.has("batch") or self.has("failing") else 1
         self.nv = self.robot.nv
