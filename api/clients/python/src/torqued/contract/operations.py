@@ -3213,16 +3213,17 @@ class Operations:
         settled spring: θ is that after a long rest if the motion begins at rest, else that after a torque that has long been
         changing as it does in the first row. With `motor_positions` "given" it begins with the θ of `q` of that row, for
         example the one where an earlier request ended. `qdd_errors` estimates the error of θ̈ by a second integration along
-        every other row, and is usually many times too large. Denser rows reduce the error, with about the fourth power of the
-        interval; derivatives of q that do not belong to one motion, or are noisy, increase it. Joints with and without dampers
-        and rigid joints may be mixed. Robots without dampers need neither field. The torque of an elastic joint that moves
-        motors of other elastic joints depends on higher derivatives, which `higher_derivatives` gives: on those up to the sixth
-        if these joints move no motors of elastic joints themselves, on those up to the eighth if they move such joints' motors,
-        and on two more for each further joint of the chain; with given positions of motors on one less for each joint with a
-        damper. If one is missing, 422 `missing-field` names the joint and the order. More than the joints need have no effect.
-        422 `not-supported`: an elastic joint with damping without either of the fields, negative damping with `times`, `times`
-        with a wrench, payload or gravity that differs from row to row or with `on_error`, or a joint whose torque depends on
-        derivatives above the 24th, as those of two joints that move each other's motors do. For models without `loops`.
+        every other row, and is usually many times too large. Denser rows reduce the error, with the third power of the interval
+        if it is long beside the time constant, with up to the sixth if it is short; derivatives of q that do not belong to one
+        motion, or are noisy, increase it. Joints with and without dampers and rigid joints may be mixed. Robots without dampers
+        need neither field. The torque of an elastic joint that moves motors of other elastic joints depends on higher
+        derivatives, which `higher_derivatives` gives: on those up to the sixth if these joints move no motors of elastic joints
+        themselves, on those up to the eighth if they move such joints' motors, and on two more for each further joint of the
+        chain; with given positions of motors on one less for each joint with a damper. If one is missing, 422 `missing-field`
+        names the joint and the order. More than the joints need have no effect. 422 `not-supported`: an elastic joint with
+        damping without either of the fields, negative damping with `times`, `times` with a wrench, payload or gravity that
+        differs from row to row or with `on_error`, or a joint whose torque depends on derivatives above the 24th, as those of
+        two joints that move each other's motors do. For models without `loops`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
