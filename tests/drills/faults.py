@@ -203,7 +203,7 @@ def clock_jump(drill):
 
 def greedy_client(drill):
     """One client sends more simulations than its part of the queue, again and again."""
-    drill.serve("--workers", "1", "--queue", "0.5")
+    drill.serve("--workers", "1", "--queue", "0.02")  # less than one of the requests on any machine
     drill.ask("/v1/models/long", chain(100), "PUT")
     drill.before()
     ends = threading.Event()
@@ -215,10 +215,12 @@ def greedy_client(drill):
     threads = [threading.Thread(target=ask) for _ in range(12)]
     for thread in threads:
         thread.start()
-    drill.until(r'^torqued_problems_total\{problem="queue-full"\} [1-9]\d')
-    ends.set()
-    for thread in threads:
-        thread.join()
+    try:
+        drill.until(r'^torqued_problems_total\{problem="queue-full"\} [1-9]\d')
+    finally:
+        ends.set()
+        for thread in threads:
+            thread.join()
 
 
 def damaged_model(drill):
