@@ -53,11 +53,11 @@ enum { API_MOST_OPERATIONS = 64 };
     X(MEMORY_EXHAUSTED, "torqued_memory_exhausted", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "1 while requests in flight have held nearly all of their memory for seconds, so that /readyz answers 503.") \
     X(SLOW_READERS, "torqued_slow_readers_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
-      "Connections that were ended because their clients read large answers too slowly.") \
+      "Connections that were ended because their clients read large answers more slowly than --transfer-rate.") \
     X(QUEUED_REQUESTS, "torqued_queued_requests", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "Requests that wait for a worker.") \
     X(ADMITTED_WORK, "torqued_admitted_work_seconds", GAUGE, SECONDS, UNLABELLED, UNLABELLED, \
-      "Estimated duration of the requests that wait for a worker or run on one, to the microsecond.") \
+      "Estimated duration of the requests that wait for a worker or run on one, without those whose client has left, to the microsecond.") \
     X(REQUESTS, "torqued_requests_total", COUNTER, NUMBER, OPERATION, STATUS, \
       "Requests that ended, by operation and by the status of the answer, 0 if the connection ended without one.") \
     X(REQUEST_SECONDS, "torqued_request_duration_seconds", HISTOGRAM, SECONDS, OPERATION, UNLABELLED, \
