@@ -183,7 +183,7 @@ class OpenMetrics(ServerCase):
         points = [[0.1 * k * (j + 1) for j in range(6)] for k in range(4)]
         for k in range(4):
             self.client.post("/v1/models/ur5/path-timing", {
-                "degree": 3, "control_points": points, "samples": 401, "kinds": ["velocity", "effort", "jerk"],
+                "degree": 3, "control_points": points, "samples": 2001, "kinds": ["velocity", "effort", "jerk"],
                 "joint_limits": {"jerk": 100}}, request_id=f"timing-{k}")
         self.server.await_log('"id":"timing-3"')
         ratios = [line["estimate"] / line["processor"] for line in self.server.events()
