@@ -178,7 +178,8 @@ void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_
                           OUT(dyn_energy, com_velocity, 3),
                           OUT(dyn_energy, com_jacobian, 3 * nv),
                           OUT(dyn_energy, momentum, 6),
-                          OUT(dyn_energy, momentum_matrix, 6 * nv)};
+                          OUT(dyn_energy, momentum_matrix, 6 * nv),
+                          OUT(dyn_energy, centroidal_inertia, 9)};
     RUN(energy, k, scene, rows, io, ports);
 }
 
