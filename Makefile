@@ -50,7 +50,7 @@ NO_HEADERS := headers of libraries are missing; as root: tests/deps run
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
 	$(COUNTING:%=+)@mkdir -p $(@D); new=$@.$$$$; \
-	echo '$(subst $(CURDIR),,$(CC) $(C_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION))' >$$new; \
+	echo '$(subst $(CURDIR),,$(CC) $(C_FLAGS) $(LANE_FLAGS) $(VERSION))' >$$new; \
 	if cmp -s $$new $@; then rm $$new; \
 	elif ! echo __LP64__ | $(CC) $(CFLAGS) -E -P -xc - | grep -qx 1; then rm $$new; echo '$(NO_64_BITS)' >&2; exit 1; \
 	else \
@@ -106,6 +106,10 @@ $(foreach t,$(TARGETS) complex extended,$(eval $(call lane_rule,$(t))))
 # DYN_TARGETS(X) is X(target) for each target of this build in order of speed, the fastest last. The targets scalar and
 # sse2 emulate the fused multiply-add on x86-64, so the unfused targets are faster.
 BY_SPEED := scalar sse2 scalar_unfused sse2_unfused neon fma avx2 avx512
+# The table of targets alone depends on their list: another list compiles only the targets that are new.
+$(BUILD)/targets: FORCE
+	$(COUNTING:%=+)@mkdir -p $(@D); echo '$(TARGETS)' | cmp -s - $@ || echo '$(TARGETS)' >$@
+$(BUILD)/dynamics/dispatch.o: $(BUILD)/targets
 $(BUILD)/dynamics/dispatch.o: private DEFINES := '-DDYN_TARGETS(X)=$(patsubst %,X(%),$(filter $(TARGETS),$(BY_SPEED)))'
 
 $(BUILD)/libdynamics.a: $(DYN_OBJECTS)

@@ -128,6 +128,9 @@ typedef struct dyn_energy {
     double       *com_jacobian; /* 3 x nv: com_velocity = com_jacobian * qd */
     double       *momentum;     /* 6: [linear; angular about the centre of mass], world axes, without rotor inertias */
     double       *momentum_matrix; /* 6 x nv: momentum = momentum_matrix * qd */
+    /* 3 x 3, kg m^2: inertia tensor of all bodies about the centre of mass with all joints locked, world axes, without
+     * rotor inertias and motors on the world */
+    double *centroidal_inertia;
 } dyn_energy;
 
 /* Inputs and outputs of inverse dynamics with its time derivative. qddd is the jerk. wrench_rates has 6 entries per

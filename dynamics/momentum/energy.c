@@ -3,7 +3,9 @@
  * The sums use each body's momentum l = m v + w x h, k = I w + h x v, about its origin. The matrices use composites: if
  * joint i alone moves at unit rate, its body and descendants have the momentum F_i = I_c S_i. Column i of the
  * centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008). Column i of the centre-of-mass
- * Jacobian is the linear part of F_i over the total mass. */
+ * Jacobian is the linear part of F_i over the total mass. The centroidal inertia maps the angular velocity w of the
+ * robot with all joints locked to its angular momentum about the centre of mass: sum r x (w x r) dm over all mass
+ * points r. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/free_joint_spring.h"
@@ -129,6 +131,27 @@ static void momentum(const dyn_model *m, const workspace *ws, vec3 com, lane *ou
     store3(out + 3, sum.n);
 }
 
+/* Writes the inertia tensor of all bodies about the centre of mass, trace(E) 1 - E, in world axes. The second moment E
+ * about the centre of mass is the sum of R E_i R^T + r h^T + h r^T + m r r^T with r = p - p_com, where E_i and h are
+ * the moments of body i about the body's origin. A motor on the world does not turn with the robot: its rotor, a body
+ * of its own, is left out. The moments of other rotors complete those of the links that carry them. */
+static void centroidal_inertia(const dyn_model *m, const workspace *ws, vec3 com, lane *out)
+{
+    sym3 E = {0};
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body     *b = &m->body[i];
+        const world_motion *B = &ws->world[i];
+        if (b->joint.is_rotor && b->tree.parent == DYN_WORLD) continue;
+        composite c = {sym3_rotate(&B->R, sym3_of(b->moments.E)), mat3_mul(&B->R, vec3_of(b->moments.h))};
+        composite_slide(&c, sub(B->p, com), b->moments.mass);
+        E = sym3_add(E, c.E);
+    }
+    const lane zero = lane_of(0), xy = zero - E.xy, xz = zero - E.xz, yz = zero - E.yz; /* without -0 */
+    store3(out, (vec3){E.yy + E.zz, xy, xz});
+    store3(out + 3, (vec3){xy, E.xx + E.zz, yz});
+    store3(out + 6, (vec3){xz, yz, E.xx + E.yy});
+}
+
 /* Adds the momentum F per unit joint rate, times `ratio`, to column v of the momentum matrix and of the Jacobian of the
  * centre of mass. F is given in body axes about the body's origin; the matrices are in world axes, about the centre of
  * mass. */
@@ -202,5 +225,6 @@ void LANE_NAME(energy)(const dyn_scene *scene, void *memory, const dyn_energy *i
         if (io->com_jacobian || io->momentum_matrix)
             matrices(m, &ws, com, block_out(io->com_jacobian, block, 3 * nv),
                      block_out(io->momentum_matrix, block, 6 * nv));
+        if (io->centroidal_inertia) centroidal_inertia(m, &ws, com, block_out(io->centroidal_inertia, block, 9));
     }
 }

@@ -149,6 +149,15 @@ static bool parse_flag(parser *p)
     return **value || misuse(p, "--%s has an empty value; expected %s", o->name, o->value);
 }
 
+/* Refuses operand `surplus`. A command that ends with an operation reads its request from standard input; `call` takes
+ * the fields of a request as arguments. */
+static bool refuse_surplus(parser *p, const cli_operand *last, const char *surplus)
+{
+    const bool is_field = last && last->completion == CLI_OPERATION && strchr(surplus, '=');
+    return misuse(p, "\"%.80s\" is one argument too many for %s%s", surplus, p->out->command->name,
+                  is_field ? ", which reads the fields of a request in JSON from standard input" : "");
+}
+
 static bool check_operands(parser *p)
 {
     const cli_operand *o     = p->out->command->operands;
@@ -161,8 +170,7 @@ static bool check_operands(parser *p)
             !check_words(p, "the argument", o->name, p->out->operands[index]))
             return false;
     }
-    return index >= n ||
-           misuse(p, "\"%.80s\" is one argument too many for %s", p->out->operands[index], p->out->command->name);
+    return index >= n || refuse_surplus(p, index ? o - 1 : NULL, p->out->operands[index]);
 }
 
 static bool is_help(const char *argument)

@@ -11,29 +11,30 @@
 /* Rounding of sums over at most 512 bodies: 90 units in the last place of the largest entry. */
 #define TOLERANCE 2e-14
 
-enum { ROBOTS = 240, ROWS = 4, RESULTS = 7 };
+enum { ROBOTS = 240, ROWS = 4, RESULTS = 8 };
 
-static const char *const names[RESULTS] = {"kinetic",  "potential",      "com", "com_velocity", "com_jacobian",
-                                           "momentum", "momentum_matrix"};
+static const char *const names[RESULTS] = {
+    "kinetic", "potential", "com", "com_velocity", "com_jacobian", "momentum", "momentum_matrix", "centroidal_inertia"};
 
 static void sizes(const trial *t, size_t n[RESULTS])
 {
-    const size_t entries[RESULTS] = {1, 1, 3, 3, 3 * t->nv, 6, 6 * t->nv};
+    const size_t entries[RESULTS] = {1, 1, 3, 3, 3 * t->nv, 6, 6 * t->nv, 9};
     memcpy(n, entries, sizeof entries);
 }
 
 static void evaluate(const dyn_kernels *k, const trial *t, double *const result[RESULTS])
 {
     rows_energy(k, &t->scene, t->rows,
-                (dyn_energy){.q               = t->q,
-                             .qd              = t->qd,
-                             .kinetic         = result[0],
-                             .potential       = result[1],
-                             .com             = result[2],
-                             .com_velocity    = result[3],
-                             .com_jacobian    = result[4],
-                             .momentum        = result[5],
-                             .momentum_matrix = result[6]});
+                (dyn_energy){.q                  = t->q,
+                             .qd                 = t->qd,
+                             .kinetic            = result[0],
+                             .potential          = result[1],
+                             .com                = result[2],
+                             .com_velocity       = result[3],
+                             .com_jacobian       = result[4],
+                             .momentum           = result[5],
+                             .momentum_matrix    = result[6],
+                             .centroidal_inertia = result[7]});
 }
 
 static void evaluate_reference(const trial *t, double *const result[RESULTS])
@@ -50,6 +51,7 @@ static void evaluate_reference(const trial *t, double *const result[RESULTS])
         memcpy(result[2] + 3 * r, e.com, sizeof e.com);
         memcpy(result[3] + 3 * r, e.com_velocity, sizeof e.com_velocity);
         memcpy(result[5] + 6 * r, e.momentum, sizeof e.momentum);
+        memcpy(result[7] + 9 * r, e.centroidal_inertia, sizeof e.centroidal_inertia);
         reference_free(ref);
         check_close("mass", t->seed, 1, &t->model->mass, &e.mass, TOLERANCE);
     }

@@ -204,6 +204,7 @@ static void compare_single_motions(const dyn_kernels *k, const trial *t, const r
     ALONE(energy, com_jacobian, 3 * n, .q = t->q);
     ALONE(energy, momentum, 6, .q = t->q, .qd = t->qd);
     ALONE(energy, momentum_matrix, 6 * n, .q = t->q);
+    ALONE(energy, centroidal_inertia, 9, .q = t->q);
 }
 #undef ALONE
 

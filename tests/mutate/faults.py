@@ -160,7 +160,8 @@ def check(layers, root):
         for fault in layer.faults:
             fault.path, fault.place, complaint = sources.place(fault)
             if not complaint and (fault.place != fault.definition or not f"/{fault.path}".endswith(f"/{fault.file}")):
-                notes.append(f"{fault.name} is in {fault.path}, no more in {fault.definition} of {fault.file}")
+                notes.append(f"{fault.name} is in {fault.path}, no more in {fault.definition} of {fault.file}: "
+                             f"correct `file` or `in` of the fault in tests/mutate/faults/{layer.name}.yaml")
             if fault.name in names:
                 complaint = "the name stands twice in the list"
             elif not complaint and words(fault.find) == words(fault.put):

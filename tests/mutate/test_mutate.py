@@ -193,7 +193,8 @@ class Toy(unittest.TestCase):
         self.assertIn("there is no product in the sources", self.run_mutate("--list")[1])
         self.replace("tests/mutate/faults/api.yaml", "find: return a * b;, put: return a / b;", "find: '{ return a * b;', put: '{ return a / b;'")
         fault = self.list_faults()["untested"]
-        self.assertIn("note: untested is in sum.c, no more in product of sum.c", self.said)
+        self.assertIn("note: untested is in sum.c, no more in product of sum.c: correct `file` or `in` of the fault in "
+                      "tests/mutate/faults/api.yaml\n", self.said)
         self.assertEqual(fault.apply(FILES["sum.c"]).count("a / b"), 1)
 
     def test_names_that_several_files_have(self):

@@ -283,8 +283,20 @@ class Ratchet(Tree):
         self.allow(dialect={"api": 1})
         self.commit()
         self.write("api/sum.c", self.BAD)
+        for state in ("in the work tree", "committed"):
+            if state == "committed":
+                self.commit()
+            said = self.run_style()[1]
+            self.assertIn("mend 1 of these (STYLE.md). In files changed since", said, state)
+            self.assertIn("api/sum.c:2", said, state)
+            self.assertNotIn("api/old.c", said, state)
+
+    def test_shows_new_files(self):
+        self.write("api/old.c", self.BAD.replace("sum.c", "old.c"))
+        self.allow(dialect={"api": 1})
+        self.commit()
+        self.write("api/sum.c", self.BAD)
         said = self.run_style()[1]
-        self.assertIn("In changed files", said)
         self.assertIn("api/sum.c:2", said)
         self.assertNotIn("api/old.c", said)
 

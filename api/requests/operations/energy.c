@@ -1,5 +1,5 @@
-/* energy.c - computes kinetic and potential energy, the centre of mass, the momentum about it, their rates and
- * derivatives. */
+/* energy.c - computes kinetic and potential energy, the centre of mass, the inertia and the momentum about it, their
+ * rates and derivatives. */
 #include "api/requests/lanes/evaluation.h"
 #include "dynamics/centroidal.h"
 
@@ -12,6 +12,7 @@ enum {
     COM_JACOBIAN,
     MOMENTUM,
     MOMENTUM_MATRIX,
+    CENTROIDAL_INERTIA,
     COM_ACCELERATION,
     COM_JERK,
     MOMENTUM_RATE,
@@ -44,15 +45,16 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 {
     double    *mass = api_result_block(e, selected, MASS, block);
     dyn_energy io   = {
-          .q               = api_state_block(e, API_Q, block),
-          .qd              = api_state_block(e, API_QD, block),
-          .kinetic         = api_result_block(e, selected, KINETIC, block),
-          .potential       = api_result_block(e, selected, POTENTIAL, block),
-          .com             = api_result_block(e, selected, COM, block),
-          .com_velocity    = api_result_block(e, selected, COM_VELOCITY, block),
-          .com_jacobian    = api_result_block(e, selected, COM_JACOBIAN, block),
-          .momentum        = api_result_block(e, selected, MOMENTUM, block),
-          .momentum_matrix = api_result_block(e, selected, MOMENTUM_MATRIX, block),
+          .q                  = api_state_block(e, API_Q, block),
+          .qd                 = api_state_block(e, API_QD, block),
+          .kinetic            = api_result_block(e, selected, KINETIC, block),
+          .potential          = api_result_block(e, selected, POTENTIAL, block),
+          .com                = api_result_block(e, selected, COM, block),
+          .com_velocity       = api_result_block(e, selected, COM_VELOCITY, block),
+          .com_jacobian       = api_result_block(e, selected, COM_JACOBIAN, block),
+          .momentum           = api_result_block(e, selected, MOMENTUM, block),
+          .momentum_matrix    = api_result_block(e, selected, MOMENTUM_MATRIX, block),
+          .centroidal_inertia = api_result_block(e, selected, CENTROIDAL_INERTIA, block),
     };
     if (selected->outputs & ~IN_MOTION) e->kernels->energy(&e->query->scene, e->workspace, &io, blocks);
     if (selected->outputs & IN_MOTION) evaluate_in_motion(e, selected, block, blocks);
@@ -75,6 +77,7 @@ const api_operation api_energy = {
                      [COM_JACOBIAN]        = {"com_jacobian", false, {3, API_NV}},
                      [MOMENTUM]            = {"momentum", false, {6}},
                      [MOMENTUM_MATRIX]     = {"momentum_matrix", false, {6, API_NV}},
+                     [CENTROIDAL_INERTIA]  = {"centroidal_inertia", false, {3, 3}},
                      [COM_ACCELERATION]    = {"com_acceleration", false, {3}},
                      [COM_JERK]            = {"com_jerk", false, {3}},
                      [MOMENTUM_RATE]       = {"momentum_rate", false, {6}},

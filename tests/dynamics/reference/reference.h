@@ -52,6 +52,7 @@ typedef struct reference_frame_motion {
 typedef struct reference_energies {
     double  kinetic, potential, mass;
     double  com[3], com_velocity[3], momentum[6]; /* momentum is about the centre of mass */
+    double  centroidal_inertia[9];                /* 3 x 3, about the centre of mass, world axes */
     double *com_jacobian, *momentum_matrix;       /* 3 x nv and 6 x nv; NULL if not requested */
 } reference_energies;
 

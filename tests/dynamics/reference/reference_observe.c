@@ -163,6 +163,26 @@ static void momentum_matrices(const reference *r, const real com[3], real mass, 
     free(columns);
 }
 
+/* Computes the centroidal inertia: column i is the angular momentum about the centre of mass if all links turn about it
+ * at 1 rad/s around axis i. The world's origin, fixed in the links, then moves at com x e_i. */
+static void turning_inertia(const reference *r, const real com[3], double *inertia)
+{
+    for (int i = 0; i < 3; i++) {
+        real twist[6] = {0}, sum[6] = {0};
+        twist[3 + i] = 1;
+        cross(com, twist + 3, twist);
+        for (size_t k = 0; k < r->m.n; k++) {
+            real h[6];
+            apply6(r->b[k].I, twist, h);
+            for (int j = 0; j < 6; j++)
+                sum[j] += h[j];
+        }
+        move_momentum(com, sum);
+        for (int j = 0; j < 3; j++)
+            inertia[3 * j + i] = (double)sum[3 + j];
+    }
+}
+
 /* Adds kinetic and potential energy of rotors and springs, as functions of the joint's own position and rate. */
 static void joint_energies(const reference *r, real *kinetic, real *potential)
 {
@@ -203,5 +223,6 @@ void reference_energy(const reference *r, const reference_scene *scene, referenc
         out->com_velocity[i] = (double)(h[i] / mass);
     }
     round_out(6, h, out->momentum);
+    turning_inertia(r, com, out->centroidal_inertia);
     momentum_matrices(r, com, mass, out);
 }

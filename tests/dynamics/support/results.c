@@ -347,15 +347,16 @@ static void evaluate_motions(const dyn_kernels *k, const trial *t, const results
                                      .acceleration = r->turned_acceleration,
                                      .jerk         = r->turned_jerk});
     rows_energy(k, &t->scene, t->rows,
-                (dyn_energy){.q               = t->q,
-                             .qd              = t->qd,
-                             .kinetic         = r->kinetic,
-                             .potential       = r->potential,
-                             .com             = r->com,
-                             .com_velocity    = r->com_velocity,
-                             .com_jacobian    = r->com_jacobian,
-                             .momentum        = r->momentum,
-                             .momentum_matrix = r->momentum_matrix});
+                (dyn_energy){.q                  = t->q,
+                             .qd                 = t->qd,
+                             .kinetic            = r->kinetic,
+                             .potential          = r->potential,
+                             .com                = r->com,
+                             .com_velocity       = r->com_velocity,
+                             .com_jacobian       = r->com_jacobian,
+                             .momentum           = r->momentum,
+                             .momentum_matrix    = r->momentum_matrix,
+                             .centroidal_inertia = r->centroidal_inertia});
 }
 
 static void evaluate_frames(const dyn_kernels *k, const trial *t, const results *r)

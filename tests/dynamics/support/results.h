@@ -49,7 +49,7 @@
     X(turned_dacceleration_dqd, 12 * n)                                                          \
     X(djacobian_dq, 12 * n * n) X(turned_djacobian_dq, 12 * n * n)                               \
     X(kinetic, 1) X(potential, 1) X(com, 3) X(com_velocity, 3) X(com_jacobian, 3 * n)            \
-    X(momentum, 6) X(momentum_matrix, 6 * n)                                                     \
+    X(momentum, 6) X(momentum_matrix, 6 * n) X(centroidal_inertia, 9)                            \
     X(seen_position, 3) X(seen_rotation, 9)                                                      \
     X(seen_jacobian, 6 * n) X(seen_jacobian_dot, 6 * n) X(seen_jacobian_ddot, 6 * n)
 /* clang-format on */

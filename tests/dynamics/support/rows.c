@@ -81,6 +81,11 @@ static void blocks_to_rows(const dyn_kernels *k, size_t rows, port p, const char
 #define COUNT(ports) (sizeof(ports) / sizeof(ports)[0])
 #define MAX_PORTS    24
 
+/* Stops the compiler where a kernel's struct, all of whose members are pointers, has one that `ports` lacks: the kernel
+ * would write lanes into rows, beyond their end. */
+#define EVERY_POINTER_IS_LISTED(io, ports)                                                                             \
+    _Static_assert(COUNT(ports) * sizeof(double *) == sizeof(io), "each array of the kernel's struct is in ports")
+
 #define RUN(name, k, scene, rows, io, ports) RUN_KERNEL((k)->name, k, scene, rows, io, ports)
 
 /* Runs a kernel on `io`, whose pointers are listed in `ports`, in a workspace of so many bytes. */
@@ -121,6 +126,7 @@ void rows_inverse_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_t 
         IN(dyn_inverse_dynamics, q, nq),    IN(dyn_inverse_dynamics, qd, nv),
         IN(dyn_inverse_dynamics, qdd, nv),  IN(dyn_inverse_dynamics, wrenches, 9 * scene->n_wrenches),
         OUT(dyn_inverse_dynamics, tau, nv), OUT(dyn_inverse_dynamics, joint_wrenches, 6 * scene->model->n_rows)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN(inverse_dynamics, k, scene, rows, io, ports);
 }
 
@@ -147,6 +153,7 @@ void rows_bias(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_bi
         IN(dyn_bias, q, nq),        IN(dyn_bias, qd, nv),        IN(dyn_bias, wrenches, 9 * scene->n_wrenches),
         OUT(dyn_bias, bias, nv),    OUT(dyn_bias, coriolis, nv), OUT(dyn_bias, gravity, nv),
         OUT(dyn_bias, friction, nv)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN(bias, k, scene, rows, io, ports);
 }
 
@@ -178,7 +185,9 @@ void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_
                           OUT(dyn_energy, com_velocity, 3),
                           OUT(dyn_energy, com_jacobian, 3 * nv),
                           OUT(dyn_energy, momentum, 6),
-                          OUT(dyn_energy, momentum_matrix, 6 * nv)};
+                          OUT(dyn_energy, momentum_matrix, 6 * nv),
+                          OUT(dyn_energy, centroidal_inertia, 9)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN(energy, k, scene, rows, io, ports);
 }
 
@@ -193,6 +202,7 @@ void rows_energy_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t 
                                 OUT(dyn_energy_regressor, momentum, 60 * m->n_rows),
                                 OUT(dyn_energy_regressor, joint_kinetic, 3 * m->n_movers),
                                 OUT(dyn_energy_regressor, joint_momentum, 18 * m->n_movers)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN(energy_regressor, k, scene, rows, io, ports);
 }
 
@@ -210,6 +220,7 @@ void rows_centroidal(const dyn_kernels *k, const dyn_scene *scene, size_t rows, 
                           OUT(dyn_centroidal, momentum_by_q, 6 * nv),
                           OUT(dyn_centroidal, rate_by_q, 6 * nv),
                           OUT(dyn_centroidal, rate_by_qd, 6 * nv)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN(centroidal, k, scene, rows, io, ports);
 }
 
@@ -226,6 +237,7 @@ void rows_torque_derivative(const dyn_kernels *k, const dyn_scene *scene, size_t
                           OUT(dyn_torque_derivative, tau_dot, nv),
                           OUT(dyn_torque_derivative, joint_wrenches, 6 * scene->model->n_rows),
                           OUT(dyn_torque_derivative, joint_wrench_rates, 6 * scene->model->n_rows)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN(torque_derivative, k, scene, rows, io, ports);
 }
 
@@ -259,6 +271,7 @@ void rows_sensitivity_rate(const dyn_kernels *k, const dyn_scene *scene, size_t 
                           OUT(dyn_sensitivity_rate, dtau_dq_dot, nv * nv),
                           OUT(dyn_sensitivity_rate, dtau_dqd_dot, nv * nv),
                           OUT(dyn_sensitivity_rate, dtau_dqdd_dot, nv * nv)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN(sensitivity_rate, k, scene, rows, io, ports);
 }
 
@@ -375,6 +388,7 @@ void rows_reference_dynamics(const dyn_kernels *k, const dyn_scene *scene, size_
                           IN(dyn_reference_dynamics, qdd_reference, nv),
                           IN(dyn_reference_dynamics, wrenches, 9 * scene->n_wrenches),
                           OUT(dyn_reference_dynamics, tau, nv)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN(reference_dynamics, k, scene, rows, io, ports);
 }
 
@@ -441,6 +455,7 @@ void rows_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dy
                           OUT(dyn_gradient, gradient_qd, nv),
                           OUT(dyn_gradient, gradient_qdd, nv),
                           GRADIENTS_OF_SCENE(dyn_gradient)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN_KERNEL(k->gradient, k, scene, rows, io, ports);
 }
 
@@ -451,6 +466,7 @@ void rows_forward_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t 
                           OUT(dyn_forward_gradient, qdd, nv),         OUT(dyn_forward_gradient, gradient_q, nv),
                           OUT(dyn_forward_gradient, gradient_qd, nv), OUT(dyn_forward_gradient, gradient_tau, nv),
                           OUT(dyn_forward_gradient, singular, 1),     GRADIENTS_OF_SCENE(dyn_forward_gradient)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN_KERNEL(k->forward_gradient, k, scene, rows, io, ports);
 }
 
@@ -484,6 +500,7 @@ void rows_friction_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t
     const port ports[] = {IN(dyn_friction_gradient, qd, nv), IN(dyn_friction_gradient, T, nv),
                           IN(dyn_friction_gradient, multipliers, nv),
                           OUT(dyn_friction_gradient, gradient, DYN_FRICTION_PARAMETERS * scene->model->n_movers)};
+    EVERY_POINTER_IS_LISTED(io, ports);
     RUN_KERNEL(k->friction_gradient, k, scene, rows, io, ports);
 }
 

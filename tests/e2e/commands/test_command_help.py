@@ -53,6 +53,7 @@ class Help(unittest.TestCase):
         for arguments, said in ((("chekc",), "torqued --help lists them"), (("serve", "x"), "one argument too many for serve"),
                                 (("check", "-x"), '"-x" is not an option of check'), (("check",), "check needs FILE"),
                                 (("convert", "a", "b"), '"b" is one argument too many'),
+                                (("eval", "ur5e", "bias", "q=[0]"), "too many for eval, which reads the fields of a request in JSON from standard"),
                                 (("eval", "--base"), "--base needs a value: --base fixed|floating"),
                                 (("eval", "--base=", "a", "b"), '--base= is ""; expected fixed|floating'),
                                 (("completion", "csh"), 'the argument is "csh"; expected bash|zsh|fish'),

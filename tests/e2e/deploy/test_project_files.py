@@ -32,6 +32,11 @@ def make_targets():
     return set(re.findall(r"^([a-z][a-z-]*):(?: |$)", read("Makefile") + read("tests", "tests.mk"), re.M))
 
 
+def without_make():
+    """Returns the environment without the flags of a make that runs this test."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+
+
 class ProjectFiles(unittest.TestCase):
     def test_named_targets_and_scripts_exist(self):
         texts = [command for workflow in workflows().values() for command in commands(workflow)]
@@ -79,11 +84,24 @@ class ProjectFiles(unittest.TestCase):
             self.assertNotRegex(read(name), r"[\w.]+@[\w.]+\.\w+")
         self.assertIn("SECURITY.md", read("deploy", "SECURITY.md"))
 
+    def test_other_targets_compile_their_kernels_alone(self):
+        """The table of targets alone depends on their list, of two objects that are there. Compiling all anew takes minutes."""
+        with tempfile.TemporaryDirectory() as folder:
+            def made(targets):
+                done = subprocess.run(["make", "--no-print-directory", f"BUILD={folder}", f"TARGETS={targets}",
+                                       f"{folder}/dynamics/dispatch.o", f"{folder}/dynamics/scalar/target.o"], cwd=ROOT,
+                                      capture_output=True, text=True, timeout=120, env=without_make())
+                self.assertEqual(done.returncode, 0, done.stderr)
+                return re.findall(r"CC (.*)", done.stdout)
+            self.assertEqual(sorted(made("scalar")), ["dynamics/dispatch.c", "dynamics/target.c (scalar)"])
+            self.assertEqual(made("scalar"), [])
+            self.assertEqual(made("scalar fma"), ["dynamics/dispatch.c"])
+
     def test_a_compiler_for_32_bits_is_refused(self):
         """The reason is said before the first file is compiled."""
         with tempfile.TemporaryDirectory() as folder:
             made = subprocess.run(["make", "--no-print-directory", f"BUILD={folder}/build", "CFLAGS=-m32", "all"], cwd=ROOT, capture_output=True,
-                                  text=True, env={name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))})
+                                  text=True, env=without_make())
             self.assertNotEqual(made.returncode, 0)
             self.assertIn("-m32 makes no programs of 64 bits: torqued needs x86-64 or aarch64", made.stderr)
             self.assertNotIn("CC ", made.stdout)

@@ -2,6 +2,7 @@
 between operations."""
 import numpy as np
 import tap
+from arrays import rotation
 from closed import LOADS, MOTION, Closed, only
 from lagrange import differences
 from parallel_robots import about_centre
@@ -69,6 +70,20 @@ class Identities(Closed):
             tau = self.ask(model, "inverse-dynamics", {**s, "friction": False})["tau"]
             self.near(np.array(Y) @ parameters + np.multiply(rotors, s["qdd"]), tau, 1e-10, model)
             self.near(self.ask(model, "sensitivity", {**s, "outputs": ["dtau_dparameters"]})["dtau_dparameters"], Y, 1e-12, model)
+
+    def test_centroidal_inertia(self):
+        """The inertia about the centre of mass is the sum over the solids of the document, by the parallel-axis theorem."""
+        for model in self.MODELS:
+            solids = {link["name"]: link["inertial"] for link in self.documents[model]["links"] if "inertial" in link}
+            q = self.state(model, 36)["q"]
+            poses = self.ask(model, "kinematics", {"q": q, "frames": list(solids)})["poses"]
+            got = self.ask(model, "energy", {"q": q, "outputs": ["com", "centroidal_inertia"]})
+            total = np.zeros((3, 3))
+            for link, solid in solids.items():
+                R = np.array(rotation(poses[link]["orientation"]))
+                d = np.array(poses[link]["position"]) + R @ solid.get("xyz", [0, 0, 0]) - got["com"]
+                total += R @ about_centre(solid) @ R.T + solid["mass"] * (d @ d * np.eye(3) - np.outer(d, d))
+            self.near(got["centroidal_inertia"], total, 1e-11, model)
 
     def test_wrenches_by_jacobians(self):
         """A wrench at a frame changes tau by -J^T W."""

@@ -14,7 +14,8 @@ OUTPUTS = {
     "mass-matrix": ["mass_matrix", "inverse"],
     "bias": ["bias", "coriolis", "gravity", "friction"],
     "kinematics": ["poses", "jacobian", "jacobian_dot", "velocity", "acceleration", "jerk"],
-    "energy": ["kinetic", "potential", "mass", "com", "com_velocity", "com_jacobian", "momentum", "momentum_matrix"]}
+    "energy": ["kinetic", "potential", "mass", "com", "com_velocity", "com_jacobian", "momentum", "momentum_matrix",
+               "centroidal_inertia"]}
 DEFAULTS = {"inverse-dynamics": ["tau"], "forward-dynamics": ["qdd"], "mass-matrix": ["mass_matrix"], "bias": ["bias"],
             "kinematics": ["poses"], "energy": ["kinetic", "potential"]}
 
@@ -84,7 +85,8 @@ class Dynamics(OnTwoRobots):
                       "inverse": [nv, nv], "bias": [nv], "coriolis": [nv], "gravity": [nv], "friction": [nv],
                       "jacobian": [6, nv], "jacobian_dot": [6, nv], "velocity": [6], "acceleration": [6], "jerk": [6],
                       "kinetic": [], "potential": [], "mass": [], "com": [3], "com_velocity": [3],
-                      "com_jacobian": [3, nv], "momentum": [6], "momentum_matrix": [6, nv]}
+                      "com_jacobian": [3, nv], "momentum": [6], "momentum_matrix": [6, nv],
+                      "centroidal_inertia": [3, 3]}
             for operation, values in answer.items():
                 for output, value in values.items():
                     if output != "poses":
@@ -204,6 +206,16 @@ class Dynamics(OnTwoRobots):
             self.assertClose(e["mass"], 7.1 + (8 if model == "floating" else 0), 1e-15)
             spring = 15 * (s["q"][-2] - 0.01) ** 2
             self.assertClose(e["potential"], 9.81 * e["mass"] * e["com"][2] + spring, 1e-13, abs(e["potential"]) + 10)
+
+    def test_centroidal_inertia_is_the_momentum_of_a_turning_base(self):
+        """A floating base that turns alone at w, in its own axes, gives the momentum I R w about the centre of mass."""
+        for model, s in self.cases():
+            if model != "floating":
+                continue
+            answer = self.ask(model, "energy", {"q": s["q"], "outputs": ["momentum_matrix", "centroidal_inertia"]})
+            turning = [row[3:6] for row in answer["momentum_matrix"][3:]]
+            self.assertClose(matmul(answer["centroidal_inertia"], rotation(s["q"][3:7])), turning, 1e-13)
+            self.assertEqual(answer["centroidal_inertia"], transpose(answer["centroidal_inertia"]))
 
     def test_power_balance(self):
         """The power tau qd plus the power of the springs' dampers must be the rate of kinetic + potential, by central differences."""

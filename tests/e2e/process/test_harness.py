@@ -80,6 +80,12 @@ class Runner(unittest.TestCase):
         self.skipTest({reason!r})
 """, extra)
 
+    def test_several_files_are_refused(self):
+        """A second file would not run, and its failures would be lost."""
+        done = subprocess.run([os.path.join(ROOT, "tests", "run"), "a.py", "b.py"], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("one FILE is expected, not 2", done.stderr)
+
     def test_a_file_without_tests_fails(self):
         self.assertEqual(self.run_file(""), [(False, False)])
 

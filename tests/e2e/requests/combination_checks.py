@@ -107,7 +107,7 @@ def energy(t, case, answer):
     kinetic, potential = state.energies()
     mass, com, velocity, momentum = state.momentum()
     for name, value in (("kinetic", kinetic), ("potential", potential), ("mass", np.full(case.rows, mass)), ("com", com),
-                        ("com_velocity", velocity), ("momentum", momentum)):
+                        ("com_velocity", velocity), ("momentum", momentum), ("centroidal_inertia", state.centroidal_inertia())):
         t.near(name, case.taken(answer, name), value, exact(case))
     t.near("momentum_matrix", apply(case.taken(answer, "momentum_matrix", ".v"), case.qd), momentum, exact(case))
 

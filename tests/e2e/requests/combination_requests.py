@@ -117,7 +117,8 @@ def kinematics(case):
 
 @operation("energy")
 def energy(case):
-    return {**state(case, "qd"), "outputs": ["kinetic", "potential", "mass", "com", "com_velocity", "momentum", "momentum_matrix"]}
+    return {**state(case, "qd"), "outputs": ["kinetic", "potential", "mass", "com", "com_velocity", "momentum", "momentum_matrix",
+                                             "centroidal_inertia"]}
 
 
 @operation("torque-derivative")

@@ -324,3 +324,11 @@ class State:
         velocity = sum(m * v for m, _, v, _ in parts) / mass
         spin = sum(L + m * np.cross(c - com, v) for m, c, v, L in parts)
         return mass, com, velocity, np.concatenate([mass * velocity, spin], 1)
+
+    def centroidal_inertia(self):
+        """Returns the inertia tensor of all bodies about the centre of mass, by the parallel-axis theorem."""
+        com, total = self.momentum()[1], 0
+        for _, mass, c, inertia in self.bodies():
+            d = c - com
+            total = total + inertia + mass * ((d * d).sum(1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None, :])
+        return total

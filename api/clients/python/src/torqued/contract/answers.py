@@ -220,6 +220,8 @@ class EnergyAnswer(Answer):
     momentum: Array
     # 6 × nv: momentum = matrix qd.
     momentum_matrix: Array
+    # 3 × 3: kg m², inertia tensor of all bodies that move, joints locked, about the centre of mass; world axes.
+    centroidal_inertia: Array
     # 3: m/s², world.
     com_acceleration: Array
     # 3: m/s³, world.

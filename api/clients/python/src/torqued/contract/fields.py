@@ -1276,7 +1276,7 @@ class EvaluationsKinematics(TypedDict, total=False):
 
 
 class EvaluationsEnergy(TypedDict, total=False):
-    outputs: Sequence[Literal['kinetic', 'potential', 'mass', 'com', 'com_velocity', 'com_jacobian', 'momentum', 'momentum_matrix', 'com_acceleration', 'com_jerk', 'momentum_rate', 'momentum_matrix_dot', 'd_momentum_dq', 'd_momentum_rate_dq', 'd_momentum_rate_dqd']]
+    outputs: Sequence[Literal['kinetic', 'potential', 'mass', 'com', 'com_velocity', 'com_jacobian', 'momentum', 'momentum_matrix', 'centroidal_inertia', 'com_acceleration', 'com_jerk', 'momentum_rate', 'momentum_matrix_dot', 'd_momentum_dq', 'd_momentum_rate_dq', 'd_momentum_rate_dqd']]
 
 
 class EvaluationsTorqueDerivative(TypedDict, total=False):

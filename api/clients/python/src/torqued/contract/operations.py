@@ -514,8 +514,8 @@ class Operations:
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['kinetic', 'potential', 'mass', 'com', 'com_velocity', 'com_jacobian',
-            'momentum', 'momentum_matrix', 'com_acceleration', 'com_jerk', 'momentum_rate', 'momentum_matrix_dot',
-            'd_momentum_dq', 'd_momentum_rate_dq', 'd_momentum_rate_dqd']]] = None,
+            'momentum', 'momentum_matrix', 'centroidal_inertia', 'com_acceleration', 'com_jerk', 'momentum_rate',
+            'momentum_matrix_dot', 'd_momentum_dq', 'd_momentum_rate_dq', 'd_momentum_rate_dqd']]] = None,
             timeout: Optional[float] = None,
     ) -> EnergyAnswer:
         """Energies, centre of mass, momentum.
@@ -523,6 +523,9 @@ class Operations:
         Kinetic energy includes rotors; potential energy is of gravity (zero at the world origin) and springs. Momentum is about
         the centre of mass, in world axes: the centroidal momentum, and `momentum_matrix` the centroidal momentum matrix (CMM).
         The momentum includes the bodies and the rotors of `motors`, but not `rotor_inertia`, which has no axis in space.
+        centroidal_inertia is the inertia tensor of the robot as one rigid body, with all joints locked at `q`: the angular part
+        of the centroidal composite rigid body inertia. Its inverse times the angular momentum is the average angular velocity.
+        Rotors of `motors` count as parts of the links that carry them; `rotor_inertia` and motors on the world do not count.
         com_acceleration, com_jerk and momentum_rate are those of the motion with `qdd` and `qddd` (default 0). Derivatives with
         respect to q are along the tangents of sensitivity, at constant qd and qdd; models with `loops` do not have them. Mass,
         centre of mass and potential energy are those of what moves: links that fixed joints, or joints that are `locked`,
