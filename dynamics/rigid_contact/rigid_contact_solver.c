@@ -327,7 +327,7 @@ static bool refine_from_less_friction(dyn_rigid_problem *p, double part, dyn_dea
 }
 
 /* Draws a number from 0 to 1 from a linear congruential generator. */
-static double draw(uint64_t *state)
+static double draw_unit(uint64_t *state)
 {
     *state = *state * 6364136223846793005U + 1442695040888963407U;
     return (double)(*state >> 11) * 0x1p-53;
@@ -343,9 +343,9 @@ static bool refine_from_random_forces(dyn_rigid_problem *p, double size, dyn_dea
     for (size_t a = 0; a < k; a++)
         largest = fmax(largest, p->A[a + k * a]);
     for (size_t start = 0; start < STARTS && start * k * k * k < SOLVES && dyn_may_continue(deadline); start++) {
-        const double scale = size / largest * ldexp(0.125, (int)(14 * draw(&state)));
+        const double scale = size / largest * ldexp(0.125, (int)(14 * draw_unit(&state)));
         for (size_t a = 0; a < k; a++)
-            p->force[a] = scale * (draw(&state) - (a % DYN_RIGID_ROWS == 2 ? 0.3 : 0.5));
+            p->force[a] = scale * (draw_unit(&state) - (a % DYN_RIGID_ROWS == 2 ? 0.3 : 0.5));
         project_forces(p);
         if (dyn_rigid_refine(p, deadline)) return true;
     }
