@@ -44,8 +44,8 @@ async function drag(page, [x, y], [right, down], steps = 8) {
     }
 }
 
-/** The positions in the address of the page, once it has some that do not change for a while. What follows a slower answer of the
- * server is not in them: tests wait for it by eventually(). */
+/** The positions in the address of the page, once it has some that do not change for a while. Changes by a slower answer of the
+ * server are not in them: tests wait for these by eventually(). */
 async function positions(page) {
     let last = '';
     for (let i = 0; i < 40; i++) {
