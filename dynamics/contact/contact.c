@@ -242,6 +242,22 @@ void dyn_contact_find_inertia(const dyn_contact_block *b, const dyn_contact_stat
     states->kernels->constraint_inertia(states->scene, states->workspace, &io, 1);
 }
 
+void dyn_contact_turn_delassus(const dyn_contact_block *b, double *delassus)
+{
+    const size_t k = b->contact->k, W = b->W;
+    for (size_t i = 0, first = 0; i < b->contact->n; first += b->contact->frame[i++].n) {
+        const dyn_rolling *rolling = b->contact->frame[i].rolling;
+        for (size_t a = 0; rolling && a < k * W; a++)
+            dyn_rolling_to_world(rolling, k * W, delassus + first * k * W + a);
+        for (size_t a = 0; rolling && a < k; a++)
+            for (size_t lane = 0; lane < W; lane++)
+                dyn_rolling_to_world(rolling, W, delassus + (a * k + first) * W + lane);
+    }
+    for (size_t a = 0; a < k; a++)
+        for (size_t c = 0; c < a; c++)
+            memcpy(delassus + (a * k + c) * W, delassus + (c * k + a) * W, W * sizeof *delassus);
+}
+
 void dyn_contact_add_change(const dyn_contact_block *b, size_t lane, double *x)
 {
     for (size_t v = 0; v < b->nv; v++)

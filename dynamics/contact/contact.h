@@ -109,6 +109,10 @@ void dyn_contact_find(const dyn_contact_block *b, const dyn_contact_states *stat
 void dyn_contact_find_inertia(const dyn_contact_block *b, const dyn_contact_states *states, double *inertia,
                               double *inverse, double *bound);
 
+/* Turns the rows and columns of rolling frames in J M^-1 J^T + delta (k x k in W lanes) from the axes of their planes
+ * to those of the world. */
+void dyn_contact_turn_delassus(const dyn_contact_block *b, double *delassus);
+
 /* Adds -Jbar b to x in one lane, after dyn_contact_find. */
 void dyn_contact_add_change(const dyn_contact_block *b, size_t lane, double *x);
 

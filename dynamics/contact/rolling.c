@@ -92,3 +92,13 @@ double dyn_rolling_force(const dyn_rolling *rolling, size_t W, int axis, const d
     dyn_get3(wrench, W, 1, force);
     return dyn_dot(rolling->axes[axis], force);
 }
+
+void dyn_rolling_to_world(const dyn_rolling *rolling, size_t stride, double *x)
+{
+    double along[3], sum[3] = {0};
+    dyn_get3(x, stride, 1, along);
+    for (size_t a = 0; a < 3; a++)
+        for (size_t i = 0; i < 3; i++)
+            sum[i] += rolling->axes[a][i] * along[a];
+    put_apart(sum, stride, x);
+}

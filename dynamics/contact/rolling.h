@@ -23,3 +23,6 @@ void dyn_rolling_put_wrench(const dyn_held_frame *frame, size_t W, const double 
 
 /* Returns the component of the force of a wrench along direction `axis` of the plane, in one lane. */
 double dyn_rolling_force(const dyn_rolling *rolling, size_t W, int axis, const double *wrench);
+
+/* Turns a vector of 3 entries, `stride` apart, from the axes of the plane to those of the world. */
+void dyn_rolling_to_world(const dyn_rolling *rolling, size_t stride, double *x);

@@ -16,7 +16,9 @@
 enum {
     SWEEPS = 50, /* sweeps of the first round; each further one has four times as many */
     ROUNDS = 5,
-    CHECK  = 1 << 17 /* entries of A between two checks of the deadline, which take less than a millisecond */
+    STARTS = 200,      /* random starts of Newton's method, fewer if there are many rows */
+    SOLVES = 10000000, /* bound of starts x rows^3, for some seconds */
+    CHECK  = 1 << 17   /* entries of A between two checks of the deadline, which take less than a millisecond */
 };
 
 /* The rows of A that forces have to satisfy as equations. */
@@ -324,6 +326,32 @@ static bool refine_from_less_friction(dyn_rigid_problem *p, double part, dyn_dea
     return refined && dyn_rigid_refine(p, deadline);
 }
 
+/* Draws a number from 0 to 1 from a linear congruential generator. */
+static double draw_unit(uint64_t *state)
+{
+    *state = *state * 6364136223846793005U + 1442695040888963407U;
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+/* Refines forces that are drawn at random, the same ones in each call. The residual has minima above zero, at which
+ * Newton's method ends from most starts, and from the forces that the sweeps reach. */
+static bool refine_from_random_forces(dyn_rigid_problem *p, double size, dyn_deadline deadline)
+{
+    const size_t k       = dyn_rigid_rows(p);
+    uint64_t     state   = 1;
+    double       largest = 0;
+    for (size_t a = 0; a < k; a++)
+        largest = fmax(largest, p->A[a + k * a]);
+    for (size_t start = 0; start < STARTS && start * k * k * k < SOLVES && dyn_may_continue(deadline); start++) {
+        const double scale = size / largest * ldexp(0.125, (int)(14 * draw_unit(&state)));
+        for (size_t a = 0; a < k; a++)
+            p->force[a] = scale * (draw_unit(&state) - (a % DYN_RIGID_ROWS == 2 ? 0.3 : 0.5));
+        project_forces(p);
+        if (dyn_rigid_refine(p, deadline)) return true;
+    }
+    return false;
+}
+
 static bool iterate(dyn_rigid_problem *p, double size, dyn_deadline deadline)
 {
     double relaxed[DYN_RIGID_MOST_ROWS];
@@ -336,7 +364,7 @@ static bool iterate(dyn_rigid_problem *p, double size, dyn_deadline deadline)
     }
     if (refine_from_less_friction(p, LESS, deadline)) return true;
     memcpy(p->force, relaxed, dyn_rigid_rows(p) * sizeof *relaxed);
-    return refine_from_less_friction(p, MUCH_LESS, deadline);
+    return refine_from_less_friction(p, MUCH_LESS, deadline) || refine_from_random_forces(p, size, deadline);
 }
 
 bool dyn_rigid_problem_solve(dyn_rigid_problem *p, dyn_deadline deadline)

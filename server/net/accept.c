@@ -17,7 +17,7 @@ static const uint64_t RETRY_INTERVAL = 10000000; /* ns until a full server looks
 
 static void on_listener(uv_poll_t *listener, int status, int events);
 
-/* True if the server is below its limit of connections. Those that this loop has shut count no longer, though
+/* True if the server is below its limit of connections. Connections that this loop has shut count no longer, though
  * libmicrohttpd closes them only after this turn. Loops that check at the same time may exceed the limit by one
  * connection each. */
 static bool has_room(const srv_acceptor *a)

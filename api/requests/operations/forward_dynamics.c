@@ -159,6 +159,7 @@ static bool apply_contacts(const api_evaluation *e, const api_selection *selecte
     w->block.factor.delassus        = api_result_block(e, selected, DELASSUS, block);
     memset(w->contacts, 0, API_FRAME_AXES * w->block.contact->n * W * sizeof *w->contacts);
     if (!dyn_contact_factor(&w->block, &w->states)) return api_deadline_check(e->query->input->deadline, e->problem);
+    if (w->block.factor.delassus) dyn_contact_turn_delassus(&w->block, w->block.factor.delassus);
     dyn_contact_find(&w->block, &w->states, w->block.jdot_qd, qdd, 1, true);
     for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++)
         if (!apply_to_state(e, &w->block, block * W + lane, w->contacts, qdd)) return false;

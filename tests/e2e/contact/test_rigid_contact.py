@@ -13,6 +13,37 @@ SIZE, ROD_MASS = 1.3, 2.0
 ROD = {"base": {"type": "floating", "link": "rod", "inertial": {"mass": ROD_MASS, "com": [0, 0, 0], "inertia": {
     "xx": 1e-3, "yy": ROD_MASS * SIZE ** 2 / 12, "zz": ROD_MASS * SIZE ** 2 / 12}}}, "links": []}
 
+# bodies that hit several planes at once, drawn at random: mass, moments of inertia, velocity, and of each contact its point,
+# normal and friction. Projected Gauss-Seidel and Newton's method from its forces find no impulses.
+JAMMED = (
+    (1.98, (0.32, 0.36, 0.64), [0.36, -6.24, -3.33, 0.7, 4.92, -8.71],
+     (([0.01, 0.14, -0.3], [0, 0, 1], 5.18), ([0.49, -0.26, -0.3], [0, 0, 1], 0.38), ([-0.6, 0.88, 0.26], [0, 0, 1], 0.46))),
+    (1.874, (0.379, 0.074, 0.391), [-0.73, -0.572, -1.52, -14.378, -33.265, 17.472],
+     (([0.103, 0.461, -0.825], [-0.87, 0, 0.492], 3.699), ([-0.183, -0.082, -0.3], [0, 0, 1], 2.004))),
+    (2.05, (0.05, 0.35, 0.39), [3.63, 2.38, -2.69, -40.97, -1.71, -0.69],
+     (([0.45, -0.02, -0.8], [0, 0, 1], 0), ([-0.95, -0.71, -0.3], [0, -0.27, 0.96], 0), ([0.54, 0.37, 0.44], [0, 0.42, 0.91], 1.12),
+      ([-0.05, -0.12, 0.14], [0, 0, 1], 0))),
+    (0.638, (0.06, 0.168, 0.133), [6.734, -2.686, -0.827, 7.995, 2.465, 13.129],
+     (([-0.076, -0.527, -0.437], [0, 0, 1], 0), ([-0.087, -0.457, 0.586], [0, 0, -1], 0.888),
+      ([-0.213, 0.16, 0.251], [0, 0, 1], 0.842))))
+
+
+def broken_laws(mass, moments, qd, contacts, impulses):
+    """The velocity after the impulses, by momentum, and the largest violation of the laws of Signorini and Coulomb as a part of
+    the largest impulse or velocity."""
+    points = np.array([point for point, *_ in contacts])
+    after = np.array(qd) + np.concatenate([impulses.sum(axis=0) / mass, np.cross(points, impulses).sum(axis=0) / moments])
+    largest, speed, worst = np.abs(impulses).max(), np.abs(qd).max(), 0
+    for (point, normal, friction), impulse in zip(contacts, impulses):
+        n, v = np.array(normal) / np.linalg.norm(normal), after[:3] + np.cross(after[3:], point)
+        push, leaves = n @ impulse, n @ v
+        drag, slip = impulse - push * n, v - leaves * n
+        spare = friction * push - np.linalg.norm(drag)
+        worst = max(worst, -push / largest, -leaves / speed, abs(push * leaves) / largest / speed, -spare / largest,
+                    spare * np.linalg.norm(slip) / largest / speed,
+                    (drag @ slip + np.linalg.norm(drag) * np.linalg.norm(slip)) / largest / speed)
+    return after, worst
+
 
 def kinds(events, *wanted):
     return [e for e in events if e["event"] in wanted]
@@ -240,6 +271,26 @@ class RigidContact(Closed):
             self.assertEqual("restitution_factor" in impact, is_reduced)
             self.assertTrue(0.9 < impact.get("restitution_factor", 0.97) < 1)
             self.assertClose([a["kinetic"][1] + a["potential"][1]], [a["kinetic"][0] + a["potential"][0]], 1e-7, 1)
+
+    def test_impacts_for_which_sweeps_find_no_impulses(self):
+        """A body hits several planes at once, some without friction: the impulses satisfy the laws of contact and friction, and
+        the velocity after the impact is that of the momentum."""
+        for mass, moments, qd, contacts in JAMMED:
+            with self.subTest(mass=mass):
+                self.put_model("jammed", {
+                    "base": {"type": "floating", "link": "body", "inertial": {"mass": mass, "inertia": dict(zip(("xx", "yy", "zz"), moments))}},
+                    "links": [], "frames": [{"name": f"p{k}", "link": "body", "xyz": c[0]} for k, c in enumerate(contacts)]})
+                a = self.simulate("jammed", {"q": [0, 0, 0, 0, 0, 0, 1], "qd": qd, "duration": 1e-3, "times": [0], "contacts": [
+                    {"frame": f"p{k}", "rigid": True, "friction_coefficient": friction, "plane": {"point": point, "normal": normal}}
+                    for k, (point, normal, friction) in enumerate(contacts)]}, "qd", "contact_events", tolerance=1e-6)
+                impulses, hits = np.zeros((len(contacts), 3)), kinds(a["contact_events"], "impact")
+                self.assertEqual(len({(e["contact"], e["time"]) for e in hits}), len(hits))
+                for event in hits:
+                    if event["time"] == 0:
+                        impulses[event["contact"]] = event["impulse"]
+                after, worst = broken_laws(mass, moments, qd, contacts, impulses)
+                self.assertClose(a["qd"][0], list(after), 1e-9, 10)
+                self.assertLess(worst, 1e-9)
 
     def test_same_bits_in_a_batch(self):
         """A row of a batch has the bits of a single request, with its events."""

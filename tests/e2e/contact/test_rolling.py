@@ -127,6 +127,23 @@ class Rolling(Closed):
                 with self.subTest(model=model, seed=seed):
                     self.check_rolling(model, state, held[:1 + seed % 2] if model == "tree" else held[seed % 2:][:1], tau)
 
+    def test_delassus_matrix_of_rolling_frames(self):
+        """The rows and columns of a ball on a slope are x, y and z of the world. The free ball has M = diag(m, I), so that
+        the point at s from its centre has J M^-1 J^T = 1/m + (s.s - s s^T)/I. The centre's y axis adds 1/m."""
+        normal, radius, mass, moment = np.array([0.3, -0.8, 0.5]), 0.2, 2.3, 0.4 * 2.3 * 0.2 ** 2
+        s = -radius * normal / np.linalg.norm(normal)
+        turn = Rotation.from_rotvec([0.4, -0.9, 0.6])
+        point = np.eye(3) / mass + (s @ s * np.eye(3) - np.outer(s, s)) / moment
+        expected = np.block([[np.eye(3)[1:2, 1:2] / mass, np.eye(3)[1:2] / mass], [np.eye(3)[:, 1:2] / mass, point]])
+        request = {"q": [[0.1, 0.2, 0.3, *turn.as_quat()]] * 3, "qd": [0.3, 0.1, -0.2, 0.5, 0.7, -0.4], "tau": [0] * 6,
+                   "held": [{"frame": "ball", "axes": ["y"]}, {"frame": "ball", "rolling": {"radius": radius, "normal": normal.tolist()}}],
+                   "outputs": ["delassus"]}
+        for damping in 0, 0.3:
+            answer = self.ask("ball", "forward-dynamics", {**request, "contact_damping": damping} if damping else request)["delassus"]
+            for matrix in answer:
+                self.assertClose(matrix, (expected + damping * np.eye(4)).tolist(), 1e-12, np.abs(expected).max())
+                self.assertEqual(matrix, np.array(matrix).T.tolist())
+
     def test_inverse_dynamics_finds_the_force(self):
         """A disc in steady motion: the force at its contact point must be the one that is derived by hand."""
         q, qd, force = steady(1.1, 1.9)

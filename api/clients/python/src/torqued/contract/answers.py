@@ -75,8 +75,8 @@ class ForwardDynamicsAnswer(Answer):
     # qd_tree = G qd, and the wrenches in the loops.
     full: Full
     # k × k: the Delassus matrix J M⁻¹ Jᵀ + δ of the k held axes, in the order of `held` and its `axes`, with δ of
-    # `contact_damping`, in 1/kg, 1/(kg m) and 1/(kg m²). It maps efforts along the held axes to accelerations along them. Only
-    # with `held`.
+    # `contact_damping`, in 1/kg, 1/(kg m) and 1/(kg m²). It maps efforts along the held axes to accelerations along them. Those
+    # of a rolling frame are x, y and z of the world at its contact point, whatever the `normal`. Only with `held`.
     delassus: Array
     # held × 6: m/s² and rad/s², the accelerations J qdd + J̇ qd = -δ l that contact_damping δ leaves along the held axes, laid
     # out like contact_wrenches.

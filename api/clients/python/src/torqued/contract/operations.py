@@ -1916,27 +1916,29 @@ class Operations:
         the motors. The output `fit` says how well the torques of `model`, `parameters` or `payload` fit, which are physically
         possible and so may fit worse than the base parameters: the root mean square of the residuals, of all rows and of each
         coordinate. Much more than `residual` and `noise` means that no real body has the measured torques (those of the bundled
-        `hua`, whose published inertias are not those of real bodies, for example). An unknown payload is the body that carries
-        `frame`, and the model's own figures of that body are known. Its parameters are estimated as far as the rows show them.
-        Those that they show only in combinations are grouped in `base_parameters` with their coefficients; those that they do
-        not show at all are left out. `observability` lists each parameter that is sought, and how `these_rows` and `any_motion`
-        of the robot show it: `alone`, `combined` with others, or `none`. `unobservable` are those that no motion shows: a SCARA
-        does not show the height of its payload's centre, a Delta only the mass, and a robot at rest shows mass and centre, but
-        no inertia. The output `payload` is a real body (positive mass, positive definite pseudo-inertia) that a request takes
-        as `payload`: the estimate where it shows all ten parameters and is one; else the body that fits the rows and departs
-        least, in the divergence of `consistent`, from a ball of 1000 kg/m³ with the mass and the centre that the rows show, or
-        else the mean mass of the model's bodies and the origin of `frame`. `payload.mass` and `payload.com` in `unknown`,
-        always together, are the same without an `inertia` in `payload`: an inertia that the rows show is estimated beside them,
-        not taken to be zero. With `unknown`, parameters that no motion tells apart (friction of a joint and of its mimic) are
-        grouped, as base parameters are. In `model` they are those nearest to the model's own. Load coefficients and Stribeck's
-        curves, which `unknown` may list, have parameters `<joint>.load`, breakaway_positive, breakaway_negative and
-        stribeck_velocity. Torques are linear in all but the last, since the torque without friction is that of the known
-        bodies. The velocity of each joint is the best one between a thousandth of its largest rate and that rate. Deviations
-        are those of the equations linearised about it. A model whose friction depends on the load is a 422 unless `unknown`
-        lists load, or `friction` is false. Too few rows, or rows in which a base parameter has no effect or cannot be
-        distinguished from others (a joint that does not move, or in one direction only), are a 422 `rank-deficient` that names
-        these parameters: another motion would show them. It is no error of an unknown payload, nor of what has a `prior`.
-        Parameters that no motion can determine are never an error: they are listed in `unobservable`.
+        `hua`, whose published inertias are not those of real bodies, for example). Where a joint has a `coulomb_velocity`,
+        `model` keeps it, but the friction was fitted as sharp, and `fit` counts it so: rows at rates of about that velocity
+        have other torques with `model`. An unknown payload is the body that carries `frame`, and the model's own figures of
+        that body are known. Its parameters are estimated as far as the rows show them. Those that they show only in
+        combinations are grouped in `base_parameters` with their coefficients; those that they do not show at all are left out.
+        `observability` lists each parameter that is sought, and how `these_rows` and `any_motion` of the robot show it:
+        `alone`, `combined` with others, or `none`. `unobservable` are those that no motion shows: a SCARA does not show the
+        height of its payload's centre, a Delta only the mass, and a robot at rest shows mass and centre, but no inertia. The
+        output `payload` is a real body (positive mass, positive definite pseudo-inertia) that a request takes as `payload`: the
+        estimate where it shows all ten parameters and is one; else the body that fits the rows and departs least, in the
+        divergence of `consistent`, from a ball of 1000 kg/m³ with the mass and the centre that the rows show, or else the mean
+        mass of the model's bodies and the origin of `frame`. `payload.mass` and `payload.com` in `unknown`, always together,
+        are the same without an `inertia` in `payload`: an inertia that the rows show is estimated beside them, not taken to be
+        zero. With `unknown`, parameters that no motion tells apart (friction of a joint and of its mimic) are grouped, as base
+        parameters are. In `model` they are those nearest to the model's own. Load coefficients and Stribeck's curves, which
+        `unknown` may list, have parameters `<joint>.load`, breakaway_positive, breakaway_negative and stribeck_velocity.
+        Torques are linear in all but the last, since the torque without friction is that of the known bodies. The velocity of
+        each joint is the best one between a thousandth of its largest rate and that rate. Deviations are those of the equations
+        linearised about it. A model whose friction depends on the load is a 422 unless `unknown` lists load, or `friction` is
+        false. Too few rows, or rows in which a base parameter has no effect or cannot be distinguished from others (a joint
+        that does not move, or in one direction only), are a 422 `rank-deficient` that names these parameters: another motion
+        would show them. It is no error of an unknown payload, nor of what has a `prior`. Parameters that no motion can
+        determine are never an error: they are listed in `unobservable`.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
