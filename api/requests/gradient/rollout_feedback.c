@@ -1,6 +1,6 @@
 /* rollout_feedback.c - reads the gains and reference states of a rollout with feedback: see rollout_feedback.h. */
 #include "rollout_feedback.h"
-#include "api/requests/rollout_cost/reference_positions.h"
+#include "api/requests/configuration/reference_positions.h"
 #include "api/robots/registry/registry.h"
 #include "api/requests/fields/rows.h"
 #include "dynamics/motion/tangent.h"
