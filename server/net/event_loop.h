@@ -49,7 +49,7 @@ typedef struct srv_loop {
     double             measured;           /* s, processor time of the thread as it was last read */
     uint64_t           measured_at;        /* ns, the time at which `measured` was read */
     unsigned           refusals;           /* requests refused because the queue was full; wraps around */
-    srv_rate           refusal_rate;       /* of all refusals, see srv_account_refusal */
+    srv_rate           refusal_rate;       /* rate of all refusals, see srv_account_refusal */
     size_t             awaiting;           /* requests that wait for a change of a shared store */
     unsigned long long yields_seen;        /* number of orders to give memory back that are carried out */
     uint64_t           next_work_deadline; /* ns; every request that waits for a body or a worker expires later */
