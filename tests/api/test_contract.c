@@ -183,25 +183,48 @@ static void test_outputs(void **state)
     }
 }
 
-/* The integrators and the controllers of simulate must be the rows of their lists. */
-static void test_simulate_choices(void **state)
+static void test_integrators(void **state)
 {
-    const json_t *fields = member_at(request_of("simulate"), "properties", NULL), *integrators, *input, *controllers;
-    size_t        n      = 0;
-    integrators          = member_at(fields, "integrator", "enum", NULL);
+    const json_t *integrators = member_at(request_of("simulate"), "properties", "integrator", "enum", NULL);
+    size_t        n           = 0;
     for (; api_integrators[n]; n++)
         if (!lists(integrators, api_integrators[n]->name))
             fail_msg("%s is not in the contract", api_integrators[n]->name);
     assert_int_equal(json_array_size(integrators), n);
-    input       = json_array_get(member_at(fields, "input", "oneOf", NULL), 1);
-    controllers = member_at(input, "properties", "controller", "enum", NULL);
-    for (n = 0; api_controllers[n].law; n++) {
-        const api_controller *c = &api_controllers[n];
-        if (!lists(controllers, c->law->name)) fail_msg("%s is not in the contract", c->law->name);
-        for (size_t i = 0; c->fields[i]; i++)
-            member_at(input, "properties", c->fields[i], NULL);
+}
+
+/* Compares a controller with the form of "input" in the contract that names it. */
+static void check_controller(const api_controller *c, const json_t *form)
+{
+    const json_t *required = member_at(form, "required", NULL);
+    for (size_t i = 0; c->fields[i]; i++)
+        member_at(form, "properties", c->fields[i], NULL);
+    size_t needs = 0;
+    for (; c->needs[needs]; needs++)
+        if (!lists(required, c->needs[needs])) fail_msg("%s: %s is not needed", c->law->name, c->needs[needs]);
+    assert_int_equal(json_array_size(required), needs + 1); /* and "controller" */
+    member_at(form, "properties", c->signal, NULL);
+}
+
+/* Each controller of simulate must be named by one form of "input", which has its fields. */
+static void test_controllers(void **state)
+{
+    const json_t *forms  = member_at(request_of("simulate"), "properties", "input", "oneOf", NULL);
+    size_t        listed = 0, n = 0;
+    for (size_t k = 1; k < json_array_size(forms); k++)
+        listed += json_array_size(member_at(json_array_get(forms, k), "properties", "controller", "enum", NULL));
+    for (; api_controllers[n].law; n++) {
+        size_t found = 0;
+        for (size_t k = 1; k < json_array_size(forms); k++) {
+            const json_t *form = json_array_get(forms, k);
+            if (!lists(member_at(form, "properties", "controller", "enum", NULL), api_controllers[n].law->name))
+                continue;
+            check_controller(&api_controllers[n], form);
+            found++;
+        }
+        if (found != 1) fail_msg("%zu forms of input in the contract name %s", found, api_controllers[n].law->name);
     }
-    assert_int_equal(json_array_size(controllers), n);
+    assert_int_equal(listed, n);
 }
 
 /* With "on_error" the schema must have the same outputs, and the errors. */
@@ -345,7 +368,8 @@ int main(void)
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_problem_codes),
         cmocka_unit_test(test_problem_statuses),
-        cmocka_unit_test(test_simulate_choices),
+        cmocka_unit_test(test_integrators),
+        cmocka_unit_test(test_controllers),
     };
     return cmocka_run_group_tests(tests, read_contract, drop_contract);
 }

@@ -114,6 +114,7 @@ class Orders(ServerCase):
         yield "rollout", {**state("q", "qd", "torques"), "step": 0.01, "cost": {"qd": s["multipliers"], "tau": [0.3 + abs(x) for x in s["qdd"]]},
                           "damping": 20, "outputs": ["gains", "feed_forward", "value_gradient", "value_hessian", "costs"]}
         gains = np.outer(s["tau"], s["qd"] + s["qdd"]).tolist()
+        near = [x + (0 if floating and 3 <= i < 7 else 0.1 * i) for i, x in enumerate(s["q"])]
         yield "rollout", {**state("q", "qd", "torques"), "step": 0.01, "feedback": {"gains": [gains, gains], "q": [s["q"]] * 2, "qd": [s["qdd"], s["tau"]]},
                           "outputs": ["q_after", "qd_after", "tau"]}
         yield "rollout-gradient", {**state("q", "qd", "torques"), "step": 0.01, "cost": {"qd": s["multipliers"], "tau": 0.3},
@@ -139,6 +140,9 @@ class Orders(ServerCase):
         yield "simulate", {**state("q", "qd"), **TIMED, "input": {"tau": s["tau"]}, "outputs": ["q", "qd", "qdd", "tau", "limits", "kinetic"]}
         yield "simulate", {**state("q"), **TIMED, "input": {"controller": "computed_torque", "kp": s["gains"], "kd": 5, "reference": s["tau"]},
                            "outputs": ["q", "tau", "position_error"]}
+        driven = [[0] * len(row) if floating and i < 6 else row for i, row in enumerate(gains)]
+        yield "simulate", {**state("q"), **TIMED, "input": {"controller": "state_feedback", "gain_matrix": driven, "q": near, "qd": s["qdd"]},
+                           "outputs": ["q", "tau", "position_error"]}
         yield "ground-reaction", {**state("q", "qd", "qdd"), "outputs": ["resultant", "d_resultant_dq", "d_zero_moment_point_dqdd"]} if floating else {
             **state("q", "qd", "qdd"), "outputs": ["resultant", "d_resultant_dq"]}
         yield "inverse-kinematics", {**state("q"), "frame": end, "position": place, "velocity": [0.1, 0, 0.02], "limits": False, "damping": 0.1,
@@ -162,7 +166,8 @@ class Orders(ServerCase):
         if "feedback" in request:
             other["feedback"] = {key: turned(value, {"gains": "-vt", "q": "-q", "qd": "-v"}[key], order) for key, value in request["feedback"].items()}
         if "input" in request:
-            other["input"] = {key: turned(value, "v", order) if isinstance(value, list) else value for key, value in request["input"].items()}
+            axes = {"gain_matrix": "vt", "q": "q"}
+            other["input"] = {key: turned(value, axes.get(key, "v"), order) if isinstance(value, list) else value for key, value in request["input"].items()}
         return {**other, "joints": [names[i] for i in order["v"]][base:]}
 
     def check(self, operation, plain, other, order, what):
