@@ -31,7 +31,8 @@ typedef struct api_model_format {
     const char *const *media_types; /* media types of the format; NULL ends the list, messages name the first */
     const char *const *versions;    /* versions that can be chosen, the default first; NULL: there is no choice */
     const char        *root;        /* an XML format: name of the outermost element; NULL: any, or no XML */
-    const char *const *endings; /* of names of files, such as ".urdf"; NULL ends the list. NULL: any, or an archive */
+    const char *const
+        *endings; /* endings of file names, such as ".urdf"; NULL ends the list. NULL: any, or an archive */
     /* Returns false with a problem (status 400) unless `read` accepts the query, which is neither NULL nor empty. */
     bool (*check_query)(const char *query, api_problem *problem);
     /* Returns an upper estimate, in bytes, of the memory that reading the text takes. */
