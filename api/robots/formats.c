@@ -1,6 +1,7 @@
 /* formats.c - see formats.h: list the formats, and choose one by Content-Type or by the first bytes of a text. */
 #define _GNU_SOURCE /* memmem */
 #include "formats.h"
+#include "api/robot_files.h"
 #include "api/archive/archive.h"
 #include "api/archive/container.h"
 #include "api/codec/negotiate.h"
@@ -151,7 +152,7 @@ const api_model_format *api_model_format_of_root(const char *name, size_t length
     return NULL;
 }
 
-bool api_model_format_has_ending(const char *name)
+bool api_has_robot_ending(const char *name)
 {
     const size_t length = strlen(name);
     for (size_t i = 0; i < FORMATS; i++)

@@ -54,9 +54,6 @@ API_MODEL_FORMATS(API_MODEL_FORMAT_CONSTANT)
  * not UTF-8. */
 const api_model_format *api_model_format_of_content(const char *content_type);
 
-/* True for the name of a file with an ending of an XML format, ".xml" among them; case does not matter. */
-bool api_model_format_has_ending(const char *name);
-
 /* Returns the format that the first bytes of a text show: an archive, XML, else JSON. */
 const api_model_format *api_model_format_of_text(const char *text, size_t length);
 

@@ -88,8 +88,8 @@ static enum MHD_Result delay_answer(srv_exchange *x, double seconds)
  * connections take a whole core, and every other request waits for a round of them, 9 ms. */
 enum MHD_Result srv_exchange_send_refusal(srv_exchange *x)
 {
-    srv_loop *loop  = x->loop;
-    double    delay = srv_account_refusal(loop->server->accounts, x->account, &loop->refusal_rate, loop->connections.now);
+    srv_loop *loop = x->loop;
+    double delay = srv_account_refusal(loop->server->accounts, x->account, &loop->refusal_rate, loop->connections.now);
     return delay > 0 ? delay_answer(x, delay) : srv_exchange_answer(x);
 }
 

@@ -28,7 +28,8 @@ static void test_a_name_has_one_account(void **state)
     srv_accounts_close(&accounts);
 }
 
-/* Checks the delay of one client's refusals: 50 are answered at once and then 1000 in a second, later ones are delayed. */
+/* Checks the delay of one client's refusals: 50 are answered at once and then 1000 in a second, later ones are delayed.
+ */
 static void test_many_refusals(void **state)
 {
     int      at_once = 0;
@@ -198,12 +199,9 @@ static void test_who_holds_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_name_has_one_account),
-        cmocka_unit_test(test_the_oldest_account_is_forgotten),
-        cmocka_unit_test(test_many_refusals),
-        cmocka_unit_test(test_refusals_of_a_crowd),
-        cmocka_unit_test(test_who_holds_memory),
-        cmocka_unit_test(test_the_greediest_account_gives_memory_back),
+        cmocka_unit_test(test_a_name_has_one_account), cmocka_unit_test(test_the_oldest_account_is_forgotten),
+        cmocka_unit_test(test_many_refusals),          cmocka_unit_test(test_refusals_of_a_crowd),
+        cmocka_unit_test(test_who_holds_memory),       cmocka_unit_test(test_the_greediest_account_gives_memory_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* walk.c - lists files of folders; see walk.h. */
 #include "walk.h"
 #include "api/robot_files.h"
-#include "api/robots/formats.h"
 #include "server/cli/options.h"
 #include <dirent.h>
 #include <errno.h>
@@ -44,7 +43,7 @@ static bool walk_entry(walk *w, const char *folder, const char *name, unsigned d
     snprintf(whole, sizeof whole, "/%s", path);
     if (lstat(whole, &status) != 0) return true;
     if (S_ISDIR(status.st_mode)) return depth == DEPTH_MAX || walk_folder(w, path, depth + 1);
-    return !api_model_format_has_ending(name) || stat(whole, &status) != 0 || !S_ISREG(status.st_mode) ||
+    return !api_has_robot_ending(name) || stat(whole, &status) != 0 || !S_ISREG(status.st_mode) ||
            w->visit(w->arg, path);
 }
 
