@@ -34,3 +34,7 @@ typedef bool api_reference_visit(void *arg, api_reference_kind kind, const char 
 /* Calls `visit` for each name that a file gives to others, until `visit` returns false. A text that is no XML names
  * nothing. False: `visit` returned false. */
 bool api_xml_references(const char *text, size_t length, api_reference_visit *visit, void *arg);
+
+/* True for the name of a file with an ending of an XML format (api/robots/formats.h), ".xml" among them; case does not
+ * matter. */
+bool api_has_robot_ending(const char *name);

@@ -1,6 +1,6 @@
 /* config_text.c - prints settings: for --help, for the reference, for messages and for the log. */
 #include "settings.h"
-#include "server/store/postgres/postgres_store.h"
+#include "server/store/load_models.h"
 #include <string.h>
 
 static const void *field_of(const srv_config *config, const srv_setting *s)
@@ -76,10 +76,10 @@ void srv_setting_print(const srv_config *config, const srv_setting *s, char *tex
 void srv_setting_print_openly(const srv_config *config, const srv_setting *s, char *text, size_t size)
 {
     const char *store = s->kind == TEXT ? *(const char *const *)field_of(config, s) : NULL;
-    if (store && srv_postgres_is_url(store))
-        srv_postgres_url_print(store, text, size);
-    else
-        srv_setting_print(config, s, text, size);
+    switch (srv_store_kind_of(store)) {
+    case SRV_STORE_FOLDER: srv_setting_print(config, s, text, size); return;
+    case SRV_STORE_DATABASE: srv_postgres_url_print(store, text, size); return;
+    }
 }
 
 void srv_setting_describe(const srv_config *config, const srv_setting *s, char *text, size_t size)

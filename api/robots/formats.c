@@ -1,6 +1,7 @@
 /* formats.c - see formats.h: list the formats, and choose one by Content-Type or by the first bytes of a text. */
 #define _GNU_SOURCE /* memmem */
 #include "formats.h"
+#include "api/robot_files.h"
 #include "api/archive/archive.h"
 #include "api/archive/container.h"
 #include "api/codec/negotiate.h"
@@ -9,6 +10,7 @@
 #include "api/codec/json.h"
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static bool refuse_document_query(const char *query, api_problem *problem)
 {
@@ -18,16 +20,27 @@ static bool refuse_document_query(const char *query, api_problem *problem)
                     query);
 }
 
+/* --- the table ---------------------------------------------------------------------------------------------------- */
+
+#define ROW(name) &api_model_format_##name,
+
+static const api_model_format *const formats[] = {API_MODEL_FORMATS(ROW)};
+
+enum { FORMATS = sizeof formats / sizeof *formats };
+
 /* True for a text that begins as no JSON object does and has the outermost element of a robot. */
 static bool hides_element(const char *text, size_t length)
 {
-    static const char *const elements[] = {"<robot", "<mujoco", "<sdf"};
-    size_t                   first      = 0;
+    size_t first = 0;
     while (first < length && strchr(" \t\r\n", text[first]) && text[first])
         first++;
     if (first == length || text[first] == '{' || text[first] == '[') return false;
-    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
-        if (memmem(text, length, elements[i], strlen(elements[i]))) return true;
+    for (size_t i = 0; i < FORMATS; i++) {
+        char element[64];
+        if (!formats[i]->root) continue;
+        const int n = snprintf(element, sizeof element, "<%s", formats[i]->root);
+        if (memmem(text, length, element, (size_t)n)) return true;
+    }
     return false;
 }
 
@@ -84,13 +97,7 @@ const api_model_format api_model_format_xml = {
     .read            = read_xml,
 };
 
-/* --- the table ---------------------------------------------------------------------------------------------------- */
-
-#define ROW(name) &api_model_format_##name,
-
-static const api_model_format *const formats[] = {API_MODEL_FORMATS(ROW)};
-
-enum { FORMATS = sizeof formats / sizeof *formats };
+/* --- formats by content ------------------------------------------------------------------------------------------- */
 
 const api_model_format *api_model_format_of_content(const char *content_type)
 {
@@ -131,12 +138,29 @@ static bool check_xml_query(const char *query, api_problem *problem)
 /* A file with an unknown outermost element goes to the reader of URDF, which says so. */
 static const api_model_format *format_of_root(const char *text, size_t length)
 {
-    size_t      n    = 0;
-    const char *root = api_xml_root_name(text, length, &n);
-    for (size_t i = 0; root && i < FORMATS; i++)
-        if (formats[i]->root && strlen(formats[i]->root) == n && memcmp(formats[i]->root, root, n) == 0)
+    size_t                  n      = 0;
+    const char             *root   = api_xml_root_name(text, length, &n);
+    const api_model_format *format = root ? api_model_format_of_root(root, n) : NULL;
+    return format ? format : &api_model_format_urdf;
+}
+
+const api_model_format *api_model_format_of_root(const char *name, size_t length)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i]->root && strlen(formats[i]->root) == length && memcmp(formats[i]->root, name, length) == 0)
             return formats[i];
-    return &api_model_format_urdf;
+    return NULL;
+}
+
+bool api_has_robot_ending(const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < FORMATS; i++)
+        for (const char *const *ending = formats[i]->root ? formats[i]->endings : NULL; ending && *ending; ending++) {
+            const size_t n = strlen(*ending);
+            if (length > n && strcasecmp(name + length - n, *ending) == 0) return true;
+        }
+    return false;
 }
 
 const api_model_format *api_model_format_named(const char *name)

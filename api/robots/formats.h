@@ -31,6 +31,8 @@ typedef struct api_model_format {
     const char *const *media_types; /* media types of the format; NULL ends the list, messages name the first */
     const char *const *versions;    /* versions that can be chosen, the default first; NULL: there is no choice */
     const char        *root;        /* an XML format: name of the outermost element; NULL: any, or no XML */
+    const char *const
+        *endings; /* endings of file names, such as ".urdf"; NULL ends the list. NULL: any, or an archive */
     /* Returns false with a problem (status 400) unless `read` accepts the query, which is neither NULL nor empty. */
     bool (*check_query)(const char *query, api_problem *problem);
     /* Returns an upper estimate, in bytes, of the memory that reading the text takes. */
@@ -54,6 +56,9 @@ const api_model_format *api_model_format_of_content(const char *content_type);
 
 /* Returns the format that the first bytes of a text show: an archive, XML, else JSON. */
 const api_model_format *api_model_format_of_text(const char *text, size_t length);
+
+/* Returns the XML format whose outermost element has this name of `length` bytes. NULL: there is none. */
+const api_model_format *api_model_format_of_root(const char *name, size_t length);
 
 /* Returns the format that is written under this name. NULL: there is none. */
 const api_model_format *api_model_format_named(const char *name);

@@ -1,6 +1,7 @@
 /* main_file.c - chooses the file among several from which a robot is read; see robot_files.h. */
 #include "api/robot_files.h"
 #include "api/base/memory/shortage.h"
+#include "api/robots/formats.h"
 #include "api/robots/sdf/sdf_model_file.h"
 #include "api/robots/xml/xml_text.h"
 #include <stdio.h>
@@ -24,13 +25,10 @@ static bool ends_with(const char *path, const char *ending)
 /* True for a robot. A template of xacro is none, since it has to be expanded first. */
 static bool is_robot(const api_file_entry *entry)
 {
-    static const char *const roots[] = {"robot", "mujoco", "sdf"};
-    size_t                   n       = 0;
-    const char              *root =
+    size_t      n = 0;
+    const char *root =
         api_xml_begins(entry->bytes, entry->length) ? api_xml_root_name(entry->bytes, entry->length, &n) : NULL;
-    for (size_t i = 0; root && i < 3 && !ends_with(entry->path, ".xacro"); i++)
-        if (strlen(roots[i]) == n && memcmp(roots[i], root, n) == 0) return true;
-    return false;
+    return root && !ends_with(entry->path, ".xacro") && api_model_format_of_root(root, n);
 }
 
 /* Finds an included file of MJCF in the folder of the file that includes it, or in one around it, since the name is

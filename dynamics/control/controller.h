@@ -5,8 +5,11 @@
  *     computed_torque tau = inverse dynamics of r'' + u
  *     pd_feed_forward tau = u + inverse dynamics of (r, r', r'')
  *     hua for robots with elastic joints; motors follow what the joints need (hua_torques.h)
+ *     state_feedback tau = r + K (x_ref - x) with a matrix K of gains and constant x_ref (state_feedback.h)
  *
  * z is the integral of r - q; the caller integrates it. Without gains ki the term is left out.
+ *
+ * The signal r(t) of state_feedback has efforts, that of all others positions.
  *
  * Efforts act on actuated coordinates only (actuation.h); all others are zero. For a robot with passive coordinates p
  * and actuated coordinates a, computed_torque is collocated partial feedback linearization (Spong 1994):
@@ -27,6 +30,7 @@
  * tracking errors. The controller's model may differ from that of the robot (dyn_actuator_input.model). */
 #pragma once
 #include "dynamics/contact/contact.h"
+#include "dynamics/loops/mechanism.h"
 
 typedef enum dyn_gain { DYN_KP, DYN_KD, DYN_KI, DYN_GAINS } dyn_gain;
 
@@ -53,7 +57,7 @@ typedef struct dyn_controller_input {
     const double      *gains[DYN_GAINS]; /* [nv] not in lanes; those of DYN_KI are NULL if there are none */
     const int         *position;         /* [nv] index in q of the coordinate; -1: the joint has a quaternion */
     size_t             nq;
-    double            *reference[3]; /* nv each: reference r, r', r''; rad or m, and per second */
+    double            *reference[3]; /* nv each: signal r, r', r''; rad or m, of state_feedback N m or N; and per s */
     double            *error[2];     /* nv each: tracking errors r - q and r' - q' */
     const double      *integral;     /* nv: z, the integral of r - q; NULL without gains ki */
     const void        *options;      /* options of this controller, such as dyn_hua_options; NULL: it has none */
@@ -61,6 +65,16 @@ typedef struct dyn_controller_input {
     double            *state_rate;
     double            *work; /* scratch: `entries` doubles per state */
 } dyn_controller_input;
+
+/* States in lanes, and the place for their differences from a reference. */
+typedef struct dyn_controlled_state {
+    const dyn_mechanism *mechanism;
+    const int           *position; /* [nv] as in dyn_controller_input */
+    size_t               W;
+    const size_t        *row; /* [W] row of each lane in fields of the request */
+    const double        *q, *qd;
+    double *const       *error; /* nv each: differences of positions and of velocities, the reference less the state */
+} dyn_controlled_state;
 
 typedef struct dyn_controller {
     const char *name;
@@ -70,18 +84,22 @@ typedef struct dyn_controller {
                                  * the accelerations */
     bool compensates_friction;  /* true: the efforts contain the friction that follows from the sign of q' */
     bool rigid;                 /* true: only for robots without elastic joints and without loops */
+    bool drives_quaternions;    /* true: also for actuated joints with a quaternion */
     /* Doubles per state of `work` (NULL: 2 nv), and of the controller's own state, which is integrated with the robot's
      * (NULL: none). */
     size_t (*entries)(const dyn_model *model);
     size_t (*states)(const dyn_model *model);
     void (*torques)(const dyn_controller_input *c, double *tau);
+    /* Sets the errors of a controller whose signal is no reference. NULL: the errors are r - q and r' - q', and 0 for
+     * joints with a quaternion. */
+    void (*errors)(const void *options, const dyn_controlled_state *x);
     /* Sets the controller's own state at the start of a simulation; on entry it is zero. `tau` (nv) is work. NULL: the
      * state starts at zero. */
     void (*start)(const dyn_controller_input *c, double *tau, double *state);
 } dyn_controller;
 
 extern const dyn_controller dyn_controller_pid, dyn_controller_pd_gravity, dyn_controller_computed_torque,
-    dyn_controller_pd_feed_forward, dyn_controller_hua;
+    dyn_controller_pd_feed_forward, dyn_controller_hua, dyn_controller_state_feedback;
 
 /* Returns u of entry `i` of an array of nv in lanes: the feedback of position, velocity and integral errors. */
 static inline double dyn_controller_feedback(const dyn_controller_input *c, size_t i)

@@ -44,12 +44,18 @@ bool dyn_ode_input_open(dyn_memory memory, dyn_robot_ode *ode)
 
 /* --- controllers ------------------------------------------------------------------------------------------------ */
 
-/* Sets the errors reference - motion at time t; 0 for joints with a quaternion, which have no reference. */
+/* Sets the signal and the errors of the controller at time t. If the signal is the reference, joints with a quaternion
+ * have none, and their errors are 0. */
 static void find_errors(dyn_robot_ode *ode, double t, const double *qd)
 {
     const dyn_actuator_input *d = &ode->s->input;
     size_t                    W = ode->W;
     dyn_signal_at(d->signal, W, ode->row, (dyn_moment){t, ode->interval_time}, DYN_SIGNAL_ORDERS, ode->reference);
+    if (d->controller->errors) {
+        const dyn_controlled_state x = {&ode->s->mechanism, d->position, W, ode->row, ode->q, qd, ode->error};
+        d->controller->errors(d->options, &x);
+        return;
+    }
     for (size_t v = 0; v < ode->state.nv; v++) {
         int position = d->position[v];
         for (size_t i = v * W; i < (v + 1) * W && position >= 0; i++) {

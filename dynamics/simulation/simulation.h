@@ -33,7 +33,7 @@ typedef struct dyn_sampling {
 /* The efforts of actuators: torques over time, or a controller. */
 typedef struct dyn_actuator_input {
     const dyn_controller *controller;       /* NULL: the signal is torques */
-    const dyn_signal     *signal;           /* torques, or the controller's reference; NULL: all efforts are zero */
+    const dyn_signal     *signal;           /* torques, or that of the controller; NULL: all efforts are zero */
     const double         *gains[DYN_GAINS]; /* [nv] of the controller; those of DYN_KI are NULL if there are none */
     dyn_sampling          sampling;
     /* The robot as the controller knows it, with the same coordinates as the robot; NULL: the robot itself, with the

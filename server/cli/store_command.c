@@ -1,6 +1,6 @@
 /* store_command.c - implement `torqued store migrate`: the tables of a store in PostgreSQL. */
 #include "commands.h"
-#include "server/store/postgres/postgres_store.h"
+#include "server/store/load_models.h"
 #include "server/config.h"
 #include <string.h>
 
@@ -10,7 +10,7 @@ static int migrate(const cli_arguments *arguments, srv_config *config)
     int  from;
     if (srv_config_read(config, arguments->n_settings, arguments->settings, error, sizeof error) != SRV_SERVE)
         return cli_fail(2, "%s", *error ? error : "this command takes no --version or --settings-table");
-    if (!config->store || !srv_postgres_is_url(config->store))
+    if (srv_store_kind_of(config->store) != SRV_STORE_DATABASE)
         return cli_fail(2, "--store must name a database, such as postgresql://torqued@db.example/torqued");
     if (!srv_postgres_migrate(config->store, &from, error, sizeof error)) return cli_fail(1, "%s", error);
     srv_postgres_url_print(config->store, url, sizeof url);

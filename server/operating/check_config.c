@@ -5,7 +5,7 @@
 #include "server/audit/audit_file.h"
 #include "server/net/exposure.h"
 #include "server/settings.h"
-#include "server/store/postgres/postgres_store.h"
+#include "server/store/load_models.h"
 #include <dirent.h>
 #include <errno.h>
 #include <libgen.h>
@@ -183,19 +183,24 @@ static void check_store_folder(inspection *i)
                  S_ISDIR(status.st_mode) ? strerror(reason) : "it is no folder");
 }
 
-static void check_store(inspection *i, bool connects)
+static void check_database(inspection *i, bool connects)
 {
     char          error[MESSAGE];
-    const char   *store = i->config.store;
     srv_postgres *database;
-    if (!store || !srv_postgres_is_url(store)) {
-        check_store_folder(i);
-    } else if (connects) {
-        if (!srv_postgres_check(store, error, sizeof error)) report_error(i, "%s", error);
-    } else if ((database = srv_postgres_open(store, NULL, error, sizeof error))) {
+    if (connects) {
+        if (!srv_postgres_check(i->config.store, error, sizeof error)) report_error(i, "%s", error);
+    } else if ((database = srv_postgres_open(i->config.store, NULL, error, sizeof error))) {
         srv_postgres_close(database);
     } else {
         report_error(i, "%s", error);
+    }
+}
+
+static void check_store(inspection *i, bool connects)
+{
+    switch (srv_store_kind_of(i->config.store)) {
+    case SRV_STORE_FOLDER: check_store_folder(i); return;
+    case SRV_STORE_DATABASE: check_database(i, connects); return;
     }
 }
 

@@ -97,11 +97,11 @@ static bool start_loops(srv_service *s, char *error, size_t size)
 static bool load_models(srv_service *s, char *error, size_t size)
 {
     if (!srv_load_models(&s->config, &s->log, s->shared.api, &s->models, error, size)) return false;
-    if (s->models.store && !srv_store_watch(s->models.store)) {
+    if (!srv_models_watch(&s->models)) {
         snprintf(error, size, "cannot start the probe of the store: out of memory or threads");
         return false;
     }
-    bool     reading = s->models.database != NULL; /* the store's thread says when the models are read */
+    bool     reading = srv_models_load_later(&s->models);
     srv_line line;
     if (!reading) api_set_ready(s->shared.api);
     srv_log_begin(&line, &s->log, SRV_INFO, reading ? "loading" : "ready");

@@ -47,20 +47,54 @@ static bool load_database(const char *url, srv_log *log, api *service, srv_loade
     return false;
 }
 
+srv_store_kind srv_store_kind_of(const char *store)
+{
+    return store && srv_postgres_is_url(store) ? SRV_STORE_DATABASE : SRV_STORE_FOLDER;
+}
+
+bool srv_models_watch(srv_loaded_models *loaded)
+{
+    switch (loaded->kind) {
+    case SRV_STORE_FOLDER: return srv_store_watch(loaded->store);
+    case SRV_STORE_DATABASE: return true;
+    }
+    return false;
+}
+
+bool srv_models_load_later(const srv_loaded_models *loaded)
+{
+    switch (loaded->kind) {
+    case SRV_STORE_FOLDER: return false;
+    case SRV_STORE_DATABASE: return true;
+    }
+    return false;
+}
+
 bool srv_models_share(srv_loaded_models *loaded, int link, bool loads)
 {
-    return loaded->store ? srv_store_share(loaded->store, link, loads)
-                         : srv_postgres_share(loaded->database, link, loads);
+    switch (loaded->kind) {
+    case SRV_STORE_FOLDER: return srv_store_share(loaded->store, link, loads);
+    case SRV_STORE_DATABASE: return srv_postgres_share(loaded->database, link, loads);
+    }
+    return false;
 }
 
 bool srv_models_are_shared(const srv_loaded_models *loaded)
 {
-    return loaded->store ? srv_store_is_shared(loaded->store) : srv_postgres_is_shared(loaded->database);
+    switch (loaded->kind) {
+    case SRV_STORE_FOLDER: return srv_store_is_shared(loaded->store);
+    case SRV_STORE_DATABASE: return srv_postgres_is_shared(loaded->database);
+    }
+    return false;
 }
 
 bool srv_models_tell_changes(srv_loaded_models *loaded)
 {
-    return loaded->store ? srv_store_loaded(loaded->store) : srv_postgres_loaded(loaded->database);
+    switch (loaded->kind) {
+    case SRV_STORE_FOLDER: return srv_store_loaded(loaded->store);
+    case SRV_STORE_DATABASE: return srv_postgres_loaded(loaded->database);
+    }
+    return false;
 }
 
 /* Shares the store with the server that hands over to this one, if there is one. */
@@ -72,17 +106,14 @@ static bool share(srv_loaded_models *loaded, int link, char *error, size_t size)
     return false;
 }
 
-bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
-                     size_t size)
+/* Opens a folder, with the lock of the server that hands over, if there is one. */
+static bool load_folder(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
+                        size_t size)
 {
-    const int lock = loaded->store_lock, link = loaded->link;
-    *loaded = (srv_loaded_models){.store_lock = -1, .link = -1};
-    if (!load_bundled(config, log, service, loaded, error, size)) return false;
-    if (config->store && srv_postgres_is_url(config->store))
-        return load_database(config->store, log, service, loaded, error, size) && share(loaded, link, error, size);
     if (!srv_config_store_folder(config, loaded->folder, sizeof loaded->folder, error, size)) return false;
-    loaded->store = lock >= 0 ? srv_store_join(loaded->folder, log, lock, error, size)
-                              : srv_store_open(loaded->folder, log, error, size);
+    const int lock = loaded->store_lock;
+    loaded->store  = lock >= 0 ? srv_store_join(loaded->folder, log, lock, error, size)
+                               : srv_store_open(loaded->folder, log, error, size);
     if (!loaded->store) return false;
     if (!srv_store_restore(loaded->store, service, &loaded->stored, error, size)) {
         srv_store_close(loaded->store);
@@ -91,28 +122,50 @@ bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_l
     }
     api_store store = srv_store_interface(loaded->store);
     api_set_store(service, &store);
-    return share(loaded, link, error, size);
+    return true;
+}
+
+bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
+                     size_t size)
+{
+    const int lock = loaded->store_lock, link = loaded->link;
+    bool      done = false;
+    *loaded        = (srv_loaded_models){.kind = srv_store_kind_of(config->store), .store_lock = lock, .link = -1};
+    if (!load_bundled(config, log, service, loaded, error, size)) return false;
+    switch (loaded->kind) {
+    case SRV_STORE_FOLDER: done = load_folder(config, log, service, loaded, error, size); break;
+    case SRV_STORE_DATABASE: done = load_database(config->store, log, service, loaded, error, size); break;
+    }
+    loaded->store_lock = -1;
+    return done && share(loaded, link, error, size);
 }
 
 bool srv_load_snapshot(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
                        size_t size)
 {
-    *loaded = (srv_loaded_models){.watch = loaded->watch};
+    *loaded = (srv_loaded_models){.kind = srv_store_kind_of(config->store), .watch = loaded->watch};
     if (!load_bundled(config, log, service, loaded, error, size)) return false;
-    if (config->store && srv_postgres_is_url(config->store)) {
+    switch (loaded->kind) {
+    case SRV_STORE_FOLDER:
+        return srv_config_store_folder(config, loaded->folder, sizeof loaded->folder, error, size) &&
+               srv_snapshot_read(loaded->folder, service, &loaded->watch, &loaded->stored, error, size);
+    case SRV_STORE_DATABASE:
         srv_postgres_url_print(config->store, loaded->folder, sizeof loaded->folder);
         return srv_postgres_read(config->store, service, &loaded->watch, &loaded->stored.bad, error, size);
     }
-    return srv_config_store_folder(config, loaded->folder, sizeof loaded->folder, error, size) &&
-           srv_snapshot_read(loaded->folder, service, &loaded->watch, &loaded->stored, error, size);
+    return false;
 }
 
 bool srv_await_models(srv_loaded_models *loaded, char *error, size_t size)
 {
-    if (!loaded->database) return true;
-    if (!srv_postgres_wait(loaded->database, error, size)) return false;
-    loaded->stored.bad = srv_postgres_unreadable(loaded->database);
-    return true;
+    switch (loaded->kind) {
+    case SRV_STORE_FOLDER: return true;
+    case SRV_STORE_DATABASE:
+        if (!srv_postgres_wait(loaded->database, error, size)) return false;
+        loaded->stored.bad = srv_postgres_unreadable(loaded->database);
+        return true;
+    }
+    return false;
 }
 
 void srv_close_models(srv_loaded_models *loaded)

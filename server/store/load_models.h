@@ -4,9 +4,17 @@
 #include "store.h"
 #include "postgres/postgres_store.h"
 
+/* Kinds of stores. Each place that treats them differently has a switch over all of them, so that the compiler names
+ * the places of a kind that is added. */
+typedef enum srv_store_kind { SRV_STORE_FOLDER, SRV_STORE_DATABASE } srv_store_kind;
+
+/* Returns the kind that the value of --store chooses; NULL: the folder by default. */
+srv_store_kind srv_store_kind_of(const char *store);
+
 typedef struct srv_loaded_models {
-    srv_store     *store;                      /* NULL: the store is a database */
-    srv_postgres  *database;                   /* NULL: the store is a folder */
+    srv_store_kind kind;
+    srv_store     *store;                      /* NULL unless an open store is a folder */
+    srv_postgres  *database;                   /* NULL unless an open store is a database */
     char           models[4096], folder[4096]; /* folder of the bundled models; folder or URL of the store */
     size_t         bundled;                    /* number of bundled models loaded */
     srv_restored   stored;
@@ -19,6 +27,12 @@ typedef struct srv_loaded_models {
  * database is away. */
 bool srv_load_models(const srv_config *config, srv_log *log, api *api, srv_loaded_models *loaded, char *error,
                      size_t error_size);
+
+/* Starts the probe of a folder (probe.h); a database is watched by its own thread. False: out of memory or threads. */
+bool srv_models_watch(srv_loaded_models *loaded);
+
+/* True if a thread of the store reads the models after srv_load_models, and says when the service is ready. */
+bool srv_models_load_later(const srv_loaded_models *loaded);
 
 /* For a hand-over: the functions of the folder (store.h), or those of the database. */
 bool srv_models_share(srv_loaded_models *loaded, int link, bool loads);

@@ -2,8 +2,8 @@
  *
  * The test defines malloc, calloc, realloc and free, so that all libraries call them. Each kind of request runs in a
  * process of its own, whose crash the test survives. A request must be answered as usual or with 503, leave no memory
- * allocated, and be answered as usual when memory is available again. Of requests with many allocations only some are
- * tried; EVERY_ALLOCATION=1 tries all of them, which takes minutes. */
+ * allocated, and be answered as usual when memory is available again. Requests with many allocations try only some of
+ * these; EVERY_ALLOCATION=1 tries all, which takes minutes. */
 #define _GNU_SOURCE
 #include "tests/api/support/door.h"
 #include "api/robots/formats.h"
@@ -271,6 +271,9 @@ static const char *const further_fields[][2] = {
     {"two_link/simulate", "{'q':[0,0.5]," ADAPTIVE ",'integrator':'esdirk5'}"},
     {"two_link/simulate", "{'q':[0,0.5]," ADAPTIVE ",'integrator':'dopri5'}"},
     {"two_link/simulate", "{'q':[[0,0.5],[1,2],[0,0]]," ADAPTIVE ",'on_error':'row'}"},
+    {"two_link/simulate",
+     "{'q':[0,0.5]," ADAPTIVE ",'input':{'controller':'state_feedback','gain_matrix':[[1,2,3,4],[5,6,7,8]],"
+     "'q':[[0,0.1],[0.1,0]],'qd':[0.1,0.2],'tau':[0.1,0.2],'period':0.1}}"},
     {"dry/simulate", "{'q':[0,0.5]," ADAPTIVE ",'integrator':'esdirk5'}"},
     {"dry/simulate", "{'q':[0,0.5]," ADAPTIVE ",'integrator':'dopri5'}"},
     {"dry/simulate", "{'q':[[0,0.5],[1,2],[0,0]]," ADAPTIVE ",'on_error':'row'}"},

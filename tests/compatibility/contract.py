@@ -33,6 +33,10 @@ class Contract:
     def fact(self, name, key, value):
         self.found.setdefault(name, {})[key] = value
 
+    def add(self, name, key, members):
+        """Notes members of a fact, beside those of another form of oneOf and anyOf."""
+        self.fact(name, key, members | (self.found.get(name, {}).get(key, set()) if self.alternatives else set()))
+
     def kinds(self, schema, side, where):
         """Returns the kinds of values of a schema, and plans the schemas of objects in it."""
         if "$ref" in schema:
@@ -81,14 +85,14 @@ class Contract:
             self.fact(name, "deprecated", True)
         constants = {kind for kind in kinds if kind.lstrip("[{")[:1] == '"'}
         if side == "request":
-            self.fact(name, "takes", kinds)
+            self.add(name, "takes", kinds)
             self.fact(name, "needs", required)
             self.limits(name, schema)
         else:
-            self.fact(name, "gives", {kind for kind in kinds - constants} | ({"string"} if constants else set()))
+            self.add(name, "gives", {kind for kind in kinds - constants} | ({"string"} if constants else set()))
             self.fact(name, "always", required)
             if constants:
-                self.fact(name, "names", constants)
+                self.add(name, "names", constants)
 
     def limits(self, name, schema):
         plain = dict(schema)

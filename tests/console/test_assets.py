@@ -10,6 +10,8 @@ import subprocess
 import sys
 import unittest
 
+import yaml
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "support"))
 import tap
 
@@ -90,6 +92,40 @@ class Assets(unittest.TestCase):
             self.assertNotIn("resolved", package, name)
             if name:
                 self.assertIn("integrity", package, name)
+
+
+def numeric(contract, schema):
+    """Tells whether a value of the schema is a number or an array of numbers."""
+    while "$ref" in schema:
+        schema = contract["components"]["schemas"][schema["$ref"].split("/")[-1]]
+    if schema.get("type") == "array":
+        return numeric(contract, schema.get("items", {}))
+    ways = schema.get("allOf", schema.get("oneOf", schema.get("anyOf", ())))
+    return schema.get("type") in ("number", "integer") or any(numeric(contract, way) for way in ways)
+
+
+def numbers_of(contract, value):
+    """Yields the names of all numeric properties."""
+    if isinstance(value, list):
+        for one in value:
+            yield from numbers_of(contract, one)
+    elif isinstance(value, dict):
+        properties = value.get("properties")
+        if isinstance(properties, dict):
+            yield from (name for name, schema in properties.items() if isinstance(schema, dict) and numeric(contract, schema))
+        for one in value.values():
+            yield from numbers_of(contract, one)
+
+
+class Reference(unittest.TestCase):
+    def test_every_number_has_shape_and_unit(self):
+        """The page /docs shows no unit and no frame of a field that fields.json lacks."""
+        with open(os.path.join(ROOT, "api", "openapi.yaml"), encoding="utf-8") as source:
+            contract = yaml.safe_load(source)
+        with open(os.path.join(CONSOLE, "src", "reference", "fields.json"), encoding="utf-8") as source:
+            facts = {name.split(".")[-1] for name in json.load(source)}
+        missing = sorted(set(numbers_of(contract, contract["components"]["schemas"])) - facts)
+        self.assertEqual(missing, [], "add shape, unit, frame and example to server/console/src/reference/fields.json")
 
 
 class Built(unittest.TestCase):

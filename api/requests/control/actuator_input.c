@@ -8,7 +8,6 @@
 #include <string.h>
 
 static const char *const torque_fields[] = {"tau", "controller", NULL};
-static const char *const needed[]        = {"kp", "kd", "reference", NULL};
 
 static bool need(const api_query *q, const api_node *fields, const char *key, const api_place *up)
 {
@@ -17,8 +16,8 @@ static bool need(const api_query *q, const api_node *fields, const char *key, co
            api_fail_at(q->problem, &where, API_MISSING_FIELD, "a controller needs its %s", key);
 }
 
-/* Reads gains of a kind: one per velocity, or one number for all. Refuses 0 for a gain that the controller
- * divides by. */
+/* Reads gains of a kind, if the request has them: one per velocity, or one number for all. Refuses 0 for a gain that
+ * the controller divides by. */
 static bool read_gains(api_query *q, const api_node *fields, dyn_gain which, const api_place *up, api_actuator_input *d)
 {
     static const char *const keys[]  = {"kp", "kd", "ki"};
@@ -27,9 +26,10 @@ static bool read_gains(api_query *q, const api_node *fields, dyn_gain which, con
     const bool               alone   = api_node_is(value, API_NUMBER);
     const size_t             nv      = q->model->nv;
     api_place                where   = api_place_key(up, keys[which]);
-    double                  *gains   = api_take(q->pool, (nv > 0 ? nv : 1) * sizeof *gains);
-    d->gain_is_scalar[which]         = alone;
-    d->gains[which]                  = gains;
+    if (!value) return true;
+    double *gains            = api_take(q->pool, (nv > 0 ? nv : 1) * sizeof *gains);
+    d->gain_is_scalar[which] = alone;
+    d->gains[which]          = gains;
     if (!gains || !(alone ? api_read_number(q, value, &where, gains) : api_read_numbers(q, value, &where, nv, gains)))
         return false;
     for (size_t i = 0; i < (alone ? 1 : nv); i++) {
@@ -113,11 +113,11 @@ static bool check_coordinates(const api_query *q, const api_place *where, const 
         if (prescribed && d->controller->fully_actuated)
             return api_fail_at(q->problem, where, API_NOT_SUPPORTED, "%.64s is prescribed: %s drives all joints", joint,
                                name);
-        if (c->actuated && c->position < 0)
+        if (c->actuated && c->position < 0 && !d->controller->drives_quaternions)
             return api_fail_at(q->problem, where, API_NOT_SUPPORTED,
-                               "%.64s is actuated and has a quaternion: controllers drive only planar joints and "
-                               "joints with one coordinate",
-                               joint);
+                               "%.64s is actuated and has a quaternion: %s drives only planar joints and joints with "
+                               "one coordinate, state_feedback all",
+                               joint, name);
         if (passive && d->controller->fully_actuated)
             return api_fail_at(q->problem, where, API_NOT_SUPPORTED,
                                "%.64s is not actuated: %s needs a robot whose joints are all actuated", joint, name);
@@ -184,41 +184,46 @@ static bool read_knowledge(api_query *q, const api_node *fields, const api_place
            api_controller_model_read(q, fields, up, d);
 }
 
-static bool read_options(const api_query *q, const api_controller *controller, const api_node *fields,
-                         const api_place *up, api_actuator_input *d)
+static bool read_options(api_query *q, const api_controller *controller, const api_node *fields, const api_place *up,
+                         api_actuator_input *d)
 {
     if (controller->read_options) d->options = controller->read_options(q, fields, up);
     return !controller->read_options || d->options;
 }
 
+/* Reads nv numbers over time; zeros, if there is no value. */
+static bool read_signal(api_query *q, const api_node *value, const api_place *where, double duration, api_signal *to)
+{
+    const api_signal_form form = {.duration = duration, .reach = duration};
+    return value ? api_signal_read(q, value, where, &form, to) : api_signal_make_zero(q, &form, to);
+}
+
 static bool read_controlled(api_query *q, const api_node *fields, const api_place *up, double duration,
                             api_actuator_input *d)
 {
-    api_place             where = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
-    api_place             clip_at    = api_place_key(up, "clip");
+    api_place             where = api_place_key(up, "controller"), clip_at = api_place_key(up, "clip");
     const api_controller *controller = api_read_controller(q, api_node_get(fields, "controller"), &where);
     if (!controller) return false;
-    d->clip       = true;
-    d->controller = controller->law;
+    const api_place signal_at = api_place_key(up, controller->signal);
+    d->clip                   = true;
+    d->controller             = controller->law;
+    d->fields                 = controller;
     if (!read_robot(q, &where, d) || !api_check_keys(q, fields, up, controller->fields, d->controller->name))
         return false;
-    for (size_t i = 0; needed[i]; i++)
-        if (!need(q, fields, needed[i], up)) return false;
-    api_signal_form form = {.duration = duration, .reach = duration};
+    for (size_t i = 0; controller->needs[i]; i++)
+        if (!need(q, fields, controller->needs[i], up)) return false;
     return read_gains(q, fields, DYN_KP, up, d) && read_gains(q, fields, DYN_KD, up, d) &&
-           (!api_node_get(fields, "ki") || read_gains(q, fields, DYN_KI, up, d)) &&
-           read_sampling(q, fields, up, duration, &d->sampling) && read_knowledge(q, fields, up, d) &&
-           read_options(q, controller, fields, up, d) &&
+           read_gains(q, fields, DYN_KI, up, d) && read_sampling(q, fields, up, duration, &d->sampling) &&
+           read_knowledge(q, fields, up, d) && read_options(q, controller, fields, up, d) &&
            api_read_flag(q, api_node_get(fields, "clip"), &clip_at, &d->clip) &&
-           api_signal_read(q, api_node_get(fields, "reference"), &reference_at, &form, &d->signal);
+           read_signal(q, api_node_get(fields, controller->signal), &signal_at, duration, &d->signal);
 }
 
 bool api_actuator_input_read(api_query *q, const api_node *value, double duration, const bool *prescribed,
                              api_actuator_input *d)
 {
-    api_place       where = api_place_key(NULL, "input"), tau_at = api_place_key(&where, "tau");
-    api_signal_form form = {.duration = duration, .reach = duration};
-    *d                   = (api_actuator_input){.is_given = value != NULL, .prescribed = prescribed};
+    api_place where = api_place_key(NULL, "input"), tau_at = api_place_key(&where, "tau");
+    *d = (api_actuator_input){.is_given = value != NULL, .prescribed = prescribed};
     if (!describe(q, d)) return false;
     if (!value) return true;
     if (api_node_get(value, "controller")) return read_controlled(q, value, &where, duration, d);
@@ -226,7 +231,7 @@ bool api_actuator_input_read(api_query *q, const api_node *value, double duratio
     if (!api_node_get(value, "tau"))
         return api_fail_at(q->problem, &where, API_MISSING_FIELD,
                            "input needs tau, or a controller with kp, kd and reference");
-    return api_signal_read(q, api_node_get(value, "tau"), &tau_at, &form, &d->signal);
+    return read_signal(q, api_node_get(value, "tau"), &tau_at, duration, &d->signal);
 }
 
 /* Replaces gains in the request's order by gains in the model's order. */
@@ -240,20 +245,28 @@ static bool load_gains(const api_query *q, double **gains, bool alone)
     return loaded != NULL;
 }
 
-/* Torques of prescribed coordinates are computed and must be given as 0. Checks all numbers of the signal that add to a
- * torque. */
+/* Returns the reason for which the request cannot choose the effort of a coordinate; NULL: it can. */
+static const char *refuses_torque(const api_actuator_input *d, size_t v)
+{
+    if (d->prescribed && d->prescribed[v]) return "is prescribed, so that its effort is computed";
+    return d->controller && d->actuated && !d->actuated[v] ? "has no actuator that the controller drives" : NULL;
+}
+
+/* Checks all numbers of a signal of torques that add to a torque: they are 0 where the request cannot choose it. */
 static bool check_torques(const api_query *q, const api_actuator_input *d, const api_place *where)
 {
     static const dyn_sine_part parts[] = {DYN_SINE_AMPLITUDE, DYN_SINE_OFFSET};
     size_t                     nv      = q->model->nv;
-    for (size_t k = 0; d->prescribed && !d->controller && k < 2; k++) {
+    if (d->fields && strcmp(d->fields->signal, "tau") != 0) return true;
+    for (size_t k = 0; k < 2; k++) {
         const dyn_points *points = &d->signal.curve.parts[parts[k]];
-        size_t            n      = (points->batch ? q->rows : 1) * points->n * nv;
-        for (size_t i = 0; points->numbers && i < n; i++)
-            if (d->prescribed[i % nv] && points->numbers[i] != 0)
-                return api_fail_at(q->problem, where, API_BAD_VALUE,
-                                   "%.64s is prescribed, so that its effort is computed: a torque of 0 expected",
-                                   q->model->velocity_names[i % nv]);
+        size_t            n      = points->numbers ? (points->batch ? q->rows : 1) * points->n * nv : 0;
+        for (size_t i = 0; (d->prescribed || d->actuated) && i < n; i++) {
+            const char *why = points->numbers[i] != 0 ? refuses_torque(d, i % nv) : NULL;
+            if (why)
+                return api_fail_at(q->problem, where, API_BAD_VALUE, "%.64s %s: a torque of 0 expected",
+                                   q->model->velocity_names[i % nv], why);
+        }
     }
     return true;
 }
@@ -263,5 +276,7 @@ bool api_actuator_input_load(const api_query *q, api_actuator_input *d)
     for (int i = 0; d->controller && i < DYN_GAINS; i++)
         if (d->gains[i] && !load_gains(q, &d->gains[i], d->gain_is_scalar[i])) return false;
     api_place where = api_place_key(NULL, "input"), tau_at = api_place_key(&where, "tau");
+    if (d->fields && d->fields->load_options && !d->fields->load_options(q, &where, d->actuated, d->options))
+        return false;
     return !d->is_given || (api_signal_load(q, &where, &d->signal) && check_torques(q, d, &tau_at));
 }

@@ -4,6 +4,7 @@
  *     {"tau": signal} torques over time (api/requests/motion/signal.h)
  *     {"controller", "kp", "kd", "ki"?, "reference": signal, "clip"?, "period"?, "delay"?, "model"?, ...} a controller
  *                                                                           (dynamics/control/controller.h)
+ *     {"controller": "state_feedback", "gain_matrix", "q", "qd"?, "tau"?: signal, "clip"?, "period"?, "delay"?}
  *
  * The efforts of a controller are clipped at the limits of effort and the torque-speed lines of joints, and then at
  * those of motors of transmissions, unless "clip" is false. Without the field all torques are zero. */
@@ -14,21 +15,22 @@
 #include "dynamics/simulation/simulation.h"
 
 typedef struct api_actuator_input {
-    bool                  is_given;
-    const dyn_controller *controller;       /* NULL: the signal is torques */
-    api_signal            signal;           /* torques, or the controller's reference */
-    double               *gains[DYN_GAINS]; /* [nv] each kind of gain; NULL: the request does not have this kind */
-    bool                  gain_is_scalar[DYN_GAINS]; /* true: the request gives one gain for all coordinates */
-    dyn_sampling          sampling;
-    const api_model      *model; /* the stored model that the controller uses; NULL: that of the request */
-    bool                  knows_payload, knows_friction; /* the controller's model has them */
-    const void     *options;    /* options that only this controller has (dynamics/control/controller.h); NULL: none */
-    bool            clip;       /* clip efforts at their limits */
-    api_coordinate *coordinate; /* [nv] joint and limits of each coordinate */
-    int            *motor;      /* [nv] `motor` of each coordinate */
-    const bool     *prescribed; /* [nv] coordinates with a prescribed motion; NULL: none */
-    const bool     *actuated;   /* [nv] coordinates that a controller drives; NULL: all */
-    const bool     *driven;     /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
+    bool                         is_given;
+    const dyn_controller        *controller;    /* NULL: the signal is torques */
+    const struct api_controller *fields;        /* the controller's row (controller_fields.h); NULL with `controller` */
+    api_signal                   signal;        /* torques, or the signal of the controller */
+    double          *gains[DYN_GAINS];          /* [nv] each kind of gain; NULL: the request does not have this kind */
+    bool             gain_is_scalar[DYN_GAINS]; /* true: the request gives one gain for all coordinates */
+    dyn_sampling     sampling;
+    const api_model *model; /* the stored model that the controller uses; NULL: that of the request */
+    bool             knows_payload, knows_friction; /* the controller's model has them */
+    void            *options;    /* options that only this controller has (dynamics/control/controller.h); NULL: none */
+    bool             clip;       /* clip efforts at their limits */
+    api_coordinate  *coordinate; /* [nv] joint and limits of each coordinate */
+    int             *motor;      /* [nv] `motor` of each coordinate */
+    const bool      *prescribed; /* [nv] coordinates with a prescribed motion; NULL: none */
+    const bool      *actuated;   /* [nv] coordinates that a controller drives; NULL: all */
+    const bool      *driven;     /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
     const bool *supported;    /* [nv] coordinates whose load an actuator or motor carries; NULL if `actuated` is NULL */
     double     *effort_limit; /* [nv] effort limits, N m or N; INFINITY: none */
     dyn_speed_line *line;     /* [nv] torque-speed lines; a stall effort of INFINITY: none */

@@ -200,13 +200,17 @@ static bool look_at_signal(search *s, const api_node *signal, const api_place *w
     return true;
 }
 
-/* Checks the reference of a controller. Joints with a quaternion have other coordinates there. */
+/* Checks the reference of a controller: the positions of state_feedback, or a signal. Joints with a quaternion have
+ * other coordinates in a signal. */
 static bool look_at_reference(search *s)
 {
     const api_node *input = s->q->field[API_INPUT];
-    const api_place up = api_place_key(NULL, "input"), where = api_place_key(&up, "reference");
-    if (!api_node_is(input, API_OBJECT) || s->q->model->nq != s->q->model->nv) return true;
-    return look_at_signal(s, api_node_get(input, "reference"), &where);
+    const api_place up = api_place_key(NULL, "input"), where = api_place_key(&up, "reference"),
+                    positions_at = api_place_key(&up, "q");
+    if (!api_node_is(input, API_OBJECT)) return true;
+    const api_node *positions = api_node_get(input, "q");
+    if (positions) return look_at_rows(s, positions, &positions_at);
+    return s->q->model->nq != s->q->model->nv || look_at_signal(s, api_node_get(input, "reference"), &where);
 }
 
 /* Keeps only those suspects that `coordinates` names, at the positions that the names have there. */

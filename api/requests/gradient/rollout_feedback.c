@@ -1,6 +1,7 @@
 /* rollout_feedback.c - reads the gains and reference states of a rollout with feedback: see rollout_feedback.h. */
 #include "rollout_feedback.h"
-#include "api/requests/rollout_cost/reference_positions.h"
+#include "api/requests/configuration/reference_positions.h"
+#include "api/requests/control/gain_matrix.h"
 #include "api/robots/registry/registry.h"
 #include "api/requests/fields/rows.h"
 #include "dynamics/motion/tangent.h"
@@ -27,23 +28,15 @@ static bool read_states(api_query *q, const api_place *up, const char *name, siz
 /* Checks the matrices of one row. */
 static bool check_matrices(api_query *q, const api_node *row, const api_place *pointer, size_t steps)
 {
-    const size_t          nv   = q->model->nv;
-    const api_points_form form = {.name = "rows of gains", .least = nv, .why = ", one for each joint", .width = 2 * nv};
     if (!api_node_is(row, API_ARRAY))
         return api_fail_at(q->problem, pointer, API_WRONG_TYPE, "%s given, an array of matrices expected",
                            api_node_kind_text(row));
     if (!check_node_count(q, pointer, api_node_size(row), steps)) return false;
     for (size_t n = 0; n < steps; n++) {
         api_node        matrix;
-        api_points      points;
         const api_place matrix_at = api_place_index(pointer, n);
         api_node_item(row, n, &matrix);
-        if (api_is_batch(&matrix, 2))
-            return api_fail_at(q->problem, &matrix_at, API_WRONG_SHAPE, "an array of arrays of numbers expected");
-        if (!api_points_measure(q, &matrix, &matrix_at, &form, &points)) return false;
-        if (points.n != nv)
-            return api_fail_at(q->problem, &matrix_at, API_WRONG_SHAPE,
-                               "%zu rows of gains given, %zu expected (nv of %s)", points.n, nv, q->model->name);
+        if (!api_gain_matrix_check(q, &matrix, &matrix_at)) return false;
     }
     return true;
 }
@@ -81,38 +74,20 @@ bool api_rollout_feedback_read(api_query *q, const api_node *request, const api_
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* Copies a matrix, whose rows and columns have the order of the request. */
-static void order_gains(const api_query *q, const double *from, double *to)
-{
-    const size_t nv = q->model->nv;
-    for (size_t v = 0; v < nv; v++)
-        for (size_t i = 0; i < 2 * nv; i++) {
-            const size_t row          = q->order ? (size_t)q->order[v] : v,
-                         column       = q->order ? (size_t)q->order[i % nv] + i / nv * nv : i;
-            to[row * 2 * nv + column] = from[v * 2 * nv + i];
-        }
-}
-
 static const double *load_matrices(const api_query *q, const api_rollout_feedback *f)
 {
     const api_node *value = api_node_get(f->value, "gains");
     const size_t    nv = q->model->nv, size = 2 * nv * nv, rows = f->batch ? q->rows : 1;
-    double         *numbers = api_take(q->pool, rows * f->steps * size * sizeof *numbers),
-           *matrix          = api_take(q->pool, size * sizeof *matrix);
-    for (size_t row = 0; numbers && matrix && row < rows; row++)
+    double         *numbers = api_take(q->pool, rows * f->steps * size * sizeof *numbers);
+    for (size_t row = 0; numbers && row < rows; row++)
         for (size_t n = 0; n < f->steps; n++) {
-            api_node matrices = *value, nodes, line;
+            api_node matrices = *value, matrix;
             if (!api_deadline_check(q->input->deadline, q->problem)) return NULL;
             if (f->batch) api_node_item(value, row, &matrices);
-            api_node_item(&matrices, n, &nodes);
-            for (size_t v = 0; v < nv; v++) {
-                api_node_item(&nodes, v, &line);
-                for (size_t i = 0; i < 2 * nv; i++)
-                    api_node_numbers(&line, i, 1, &matrix[v * 2 * nv + i]);
-            }
-            order_gains(q, matrix, numbers + (row * f->steps + n) * size);
+            api_node_item(&matrices, n, &matrix);
+            api_gain_matrix_read(q, &matrix, numbers + (row * f->steps + n) * size);
         }
-    return matrix ? numbers : NULL;
+    return numbers;
 }
 
 bool api_rollout_feedback_load(const api_query *q, api_rollout_feedback *f)

@@ -21,14 +21,29 @@ static bool take_knots(api_query *q, dyn_spline *s, size_t degree, size_t n)
     return s->knots != NULL;
 }
 
-static bool read_constant(api_query *q, const api_node *value, const api_place *at, size_t width, api_signal *s)
+/* Makes the curve constant: a spline of degree 0 with one control point. */
+static bool make_constant(api_query *q, api_signal *s)
 {
-    api_points_form form = {.name = "values", .width = width};
-    if (!api_points_measure(q, value, at, &form, &s->points[0]) || !take_knots(q, &s->curve.spline, 0, 1)) return false;
+    if (!take_knots(q, &s->curve.spline, 0, 1)) return false;
     s->curve.spline.knots[0] = 0;
     s->curve.spline.knots[1] = s->curve.range;
     s->curve.stretches       = true;
     return true;
+}
+
+static bool read_constant(api_query *q, const api_node *value, const api_place *at, size_t width, api_signal *s)
+{
+    api_points_form form = {.name = "values", .width = width};
+    return api_points_measure(q, value, at, &form, &s->points[0]) && make_constant(q, s);
+}
+
+bool api_signal_make_zero(api_query *q, const api_signal_form *form, api_signal *s)
+{
+    const size_t width = form->width > 0 ? form->width : q->model->nv;
+    bool         room  = true;
+    *s                 = (api_signal){.curve.range = form->duration};
+    s->curve.parts[0]  = (dyn_points){api_take_zeroed(q->pool, width, &room), 1, width, false};
+    return room && make_constant(q, s);
 }
 
 typedef enum interpolation { HOLD, LINEAR, CUBIC, INTERPOLATIONS } interpolation;

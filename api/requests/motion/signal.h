@@ -15,7 +15,7 @@
 #include "dynamics/motion/signal_value.h"
 
 typedef struct api_signal {
-    dyn_signal curve; /* its numbers are set by api_signal_load */
+    dyn_signal curve; /* api_signal_load sets its numbers */
     bool       is_cubic;
     api_points points[DYN_SINE_PARTS]; /* fields of curve.parts; an absent field has value NULL */
 } api_signal;
@@ -30,6 +30,9 @@ typedef struct api_signal_form {
  * with a problem. */
 bool api_signal_read(api_query *q, const api_node *value, const api_place *at, const api_signal_form *form,
                      api_signal *signal);
+
+/* Makes a signal that is zero at all times and needs no api_signal_load. Returns false if memory is refused. */
+bool api_signal_make_zero(api_query *q, const api_signal_form *form, api_signal *signal);
 
 /* Reads the numbers of a signal at the place `at`. Call it after "joints" is read, which gives their order. Returns
  * false with a problem. */

@@ -1,6 +1,6 @@
 /* rollout_cost.c - reads the cost of a rollout: see rollout_cost.h. */
 #include "rollout_cost.h"
-#include "reference_positions.h"
+#include "api/requests/configuration/reference_positions.h"
 #include "api/requests/fields/rows.h"
 #include "api/robots/registry/registry.h"
 #include "dynamics/model/coordinates.h"

@@ -38,6 +38,9 @@ enum {
     STAGES = 5 /* stages of one integration step */
 };
 
+/* Cost of one product of a matrix of gains, in evaluations of inverse dynamics of one body. */
+static const double product = 0.1;
+
 #define ERRORS (API_BIT(POSITION_ERROR) | API_BIT(VELOCITY_ERROR))
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *at)
@@ -182,6 +185,8 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
     double                steps      = integrator->count_steps ? integrator->count_steps(s->step, s->duration)
                                                                : fmax(STEPS_PER_SAMPLE * (double)q->samples, s->duration / long_step);
     steps *= 1 + (double)(STAGES * s->ground.n_all) / STEP;
+    if (s->input.controller == &dyn_controller_state_feedback)
+        steps *= 1 + STAGES * product * 2 * (double)(q->model->nv * q->model->nv) / (STEP * (double)q->model->n_bodies);
     double rows = (double)q->rows * (integrator->lanes == DYN_LANES_ROWS ? 1 : (double)q->call->api->kernels->lanes);
     return steps_seconds(q->call, integrator, rows, steps);
 }

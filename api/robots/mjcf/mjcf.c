@@ -155,10 +155,13 @@ static size_t estimate_memory(const char *text, size_t length)
 
 static const char *const media_types[] = {"application/mjcf+xml", NULL};
 
+static const char *const endings[] = {".mjcf", ".xml", NULL};
+
 const api_model_format api_model_format_mjcf = {
     .name            = "mjcf",
     .media_types     = media_types,
     .root            = "mujoco",
+    .endings         = endings,
     .check_query     = check_query,
     .estimate_memory = estimate_memory,
     .read            = api_model_from_mjcf,

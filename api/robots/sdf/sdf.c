@@ -192,10 +192,13 @@ api_model *api_model_from_sdf(const api_model_source *source, api_problem *probl
 
 static const char *const media_types[] = {"application/sdf+xml", NULL};
 
+static const char *const endings[] = {".sdf", ".xml", ".world", ".config", NULL};
+
 const api_model_format api_model_format_sdf = {
     .name            = "sdf",
     .media_types     = media_types,
     .root            = "sdf",
+    .endings         = endings,
     .check_query     = check_query,
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_sdf,

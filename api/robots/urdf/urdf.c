@@ -300,11 +300,14 @@ static const char *const versions[] = {"1.0", "1.2", NULL};
 
 static const char *const media_types[] = {"application/urdf+xml", NULL};
 
+static const char *const endings[] = {".urdf", ".xml", NULL};
+
 const api_model_format api_model_format_urdf = {
     .name            = "urdf",
     .media_types     = media_types,
     .versions        = versions,
     .root            = "robot",
+    .endings         = endings,
     .check_query     = check_query,
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_urdf,

@@ -168,9 +168,8 @@ bool api_admit_origin(api_call *call, const api_request *request, api_problem *p
     if (!admit_origin(call, request->origin) || !preflight) return true;
     api_reply_static_header(call, "Access-Control-Allow-Methods", "GET, HEAD, PUT, POST, DELETE");
     api_reply_static_header(call, "Access-Control-Allow-Headers",
-                            "Accept, Authorization, Content-Type, If-Match, If-None-Match, Model-Change, "
-                            "Model-Revision, Request-Id, Request-Timeout, "
-                            "traceparent");
+                            "Accept, Authorization, Content-Encoding, Content-Type, If-Match, If-None-Match, "
+                            "Model-Change, Model-Revision, Request-Id, Request-Timeout, traceparent");
     api_reply_static_header(call, "Access-Control-Max-Age", "600");
     api_reply_empty(call, 204);
     return false;

@@ -24,14 +24,6 @@ static bool ends_with(const char *name, const char *ending)
     return length > n && strcasecmp(name + length - n, ending) == 0;
 }
 
-static bool is_xml(const char *name)
-{
-    static const char *const endings[] = {".xml", ".urdf", ".sdf", ".mjcf", ".world", ".config"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(name, endings[i])) return true;
-    return false;
-}
-
 /* A walk through folders. */
 typedef struct walk {
     cli_walk_visit *visit;
@@ -51,7 +43,8 @@ static bool walk_entry(walk *w, const char *folder, const char *name, unsigned d
     snprintf(whole, sizeof whole, "/%s", path);
     if (lstat(whole, &status) != 0) return true;
     if (S_ISDIR(status.st_mode)) return depth == DEPTH_MAX || walk_folder(w, path, depth + 1);
-    return !is_xml(name) || stat(whole, &status) != 0 || !S_ISREG(status.st_mode) || w->visit(w->arg, path);
+    return !api_has_robot_ending(name) || stat(whole, &status) != 0 || !S_ISREG(status.st_mode) ||
+           w->visit(w->arg, path);
 }
 
 static bool walk_folder(walk *w, const char *folder, unsigned depth)

@@ -1,6 +1,7 @@
 """Tests the operator's view: GET /metrics under load, figures of clients, exemplars, Server-Timing, traceparent, slow requests,
 and the figures in the log."""
 import hashlib
+import os
 import re
 import subprocess
 import tempfile
@@ -9,7 +10,7 @@ import unittest
 
 import tap
 from deploy import need
-from harness import PATIENCE, Server, ServerCase
+from harness import PATIENCE, ROOT, Server, ServerCase
 from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics_parser
 
@@ -120,6 +121,22 @@ def families(answer):
     text = answer.body.decode()
     of_type = openmetrics_parser if answer.headers["Content-Type"].startswith("application/openmetrics-text") else parser
     return {family.name: family for family in of_type.text_string_to_metric_families(text)}
+
+
+class Rows(unittest.TestCase):
+    def test_every_metric_is_counted(self):
+        """A row of API_METRICS that no source counts is on the page with the value 0 for ever."""
+        with open(os.path.join(ROOT, "api", "metrics.h"), encoding="utf-8") as header:
+            rows = re.findall(r'X\((\w+), "(torqued_\w+)"', header.read())
+        self.assertGreater(len(rows), 40)
+        counted = set()
+        for folder in ("api", "server"):
+            for where, _, names in os.walk(os.path.join(ROOT, folder)):
+                for name in (name for name in names if name.endswith((".c", ".h"))):
+                    with open(os.path.join(where, name), encoding="utf-8") as source:
+                        counted.update(re.findall(r"API_METRIC_(\w+)", source.read()))
+        for constant, name in rows:
+            self.assertIn(constant, counted, f"{name} is never counted: call api_metric_add or api_metric_observe where it happens")
 
 
 class OpenMetrics(ServerCase):

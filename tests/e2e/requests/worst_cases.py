@@ -333,6 +333,8 @@ ROWS = [
     ask("simulate", "rubbing", 1, "friction", duration=900, step=1e-3, samples=2),
     ask("simulate", "puma560", 1, "sampled", duration=100, step=1e-3, samples=2, input={
         "controller": "computed_torque", "kp": 100, "kd": 20, "ki": 1, "period": 1e-3, "delay": 5e-3, "reference": [0] * 6}),
+    ask("simulate", "chain", 1, "matrix of gains", duration=900, step=1e-3, samples=2, input={
+        "controller": "state_feedback", "gain_matrix": [[0] * 2 * MOST] * MOST, "q": [0] * MOST}),
     ask("simulate", "puma560", 0, "creeping", duration=50, tolerance=1e-5, **PUMA),
     ask("simulate", "puma560", 0, "creeping and stiff", duration=50, tolerance=1e-5, stiff=True, **PUMA),
     ask("simulate", "chain", 1, "contacts", duration=900, step=1e-3, samples=2, contacts=[

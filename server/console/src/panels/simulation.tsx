@@ -16,12 +16,15 @@ export type Report = (motion: Motion | null, problem: Problem | null) => void;
 export const problemOf = (e: unknown): Problem => e instanceof Problem ? e : new Problem(0, {title: 'There is no motion', detail: (e as Error).message});
 
 type Integrator = NonNullable<SimulateRequest['integrator']>;
-type Controller = 'none' | 'pid' | 'pd_gravity' | 'computed_torque' | 'pd_feed_forward' | 'hua';
+type Input = Extract<NonNullable<SimulateRequest['input']>, {controller: string}>;
+/** Controllers of the contract that the page offers. A controller of the contract that is missing in CONTROLLERS fails to compile. */
+type Controller = 'none' | Exclude<Input['controller'], 'state_feedback'>; // left out: a matrix of gains needs a form of its own
 type Goal = 'hold' | 'zero' | 'swing' | 'spline';
 
-const INTEGRATORS: [Integrator, string][] = [['dopri5', 'dopri5, explicit'], ['esdirk5', 'esdirk5, for stiff robots'], ['rk4', 'rk4, fixed steps']];
-const CONTROLLERS: [Controller, string][] = [['none', 'no torques'], ['pid', 'PID'], ['pd_gravity', 'PD with gravity'], ['computed_torque', 'computed torque'],
-    ['pd_feed_forward', 'PD with feed-forward'], ['hua', 'Hua, for elastic joints']];
+// Records, so that the compiler asks for the text of each integrator and controller of the contract.
+const INTEGRATORS: Record<Integrator, string> = {dopri5: 'dopri5, explicit', esdirk5: 'esdirk5, for stiff robots', rk4: 'rk4, fixed steps'};
+const CONTROLLERS: Record<Controller, string> = {none: 'no torques', pid: 'PID', pd_gravity: 'PD with gravity', computed_torque: 'computed torque',
+    pd_feed_forward: 'PD with feed-forward', hua: 'Hua, for elastic joints'};
 const GOALS: [Goal, string][] = [['hold', 'hold the start'], ['zero', 'move to zero'], ['swing', 'swing ± 0.3 about the start'], ['spline', 'follow a B-spline']];
 
 interface Settings {
@@ -74,7 +77,7 @@ interface PartProps {
 function IntegratorFields({settings: s, change, free}: PartProps & {free: boolean}) {
     return (
         <div class="row">{free && <label class="field">Duration <NumberField label="Duration" unit="s" min={0.01} value={s.duration} onChange={duration => change({duration})} /></label>}
-            <Select label="Integrator" value={s.integrator} options={INTEGRATORS} onChange={i => change({integrator: i as Integrator})} />
+            <Select label="Integrator" value={s.integrator} options={Object.entries(INTEGRATORS)} onChange={i => change({integrator: i as Integrator})} />
             {s.integrator === 'rk4' ? <label class="field">Step <NumberField label="Step" unit="s" min={0.00001} step={0.001} value={s.step} onChange={step => change({step})} /></label> :
                 <Select label="Tolerance" value={String(s.tolerance)} options={['1e-4', '1e-6', '1e-8', '1e-10'].map(t => [String(Number(t)), t] as [string, string])} onChange={t => change({tolerance: Number(t)})} />}</div>
     );
@@ -115,7 +118,7 @@ export function SimulationForm({workspace: w, spline, onSpline, motion, onMotion
         <form class="form tight" onSubmit={e => { e.preventDefault(); void run(); }}>
             <p class="muted">Starts at the positions and velocities of the State panel.</p>
             <IntegratorFields settings={settings} change={change} free={!follows} />
-            <div class="row"><Select label="Controller" value={settings.controller} options={CONTROLLERS} onChange={c => change({controller: c as Controller})} />
+            <div class="row"><Select label="Controller" value={settings.controller} options={Object.entries(CONTROLLERS)} onChange={c => change({controller: c as Controller})} />
                 {controlled && <Select label="Goal" value={settings.goal} options={GOALS} onChange={g => change({goal: g as Goal})} />}</div>
             {controlled && <GainFields settings={settings} change={change} />}
             {controlled && settings.controller !== 'hua' && <SampleFields settings={settings} change={change} />}

@@ -895,9 +895,9 @@ class SimulateAnswer(Answer):
     friction_work: Array
     # N: J.
     wrench_work: Array
-    # N × nv: r - q, with a controller; 0 for joints with a quaternion.
+    # N × nv: r - q, with a controller; 0 for joints with a quaternion, except with state_feedback.
     position_error: Array
-    # N × nv: r' - q', with a controller; 0 for joints with a quaternion.
+    # N × nv: r' - q', with a controller; 0 for joints with a quaternion, except with state_feedback.
     velocity_error: Array
     # N: steps taken since the beginning.
     steps: Array

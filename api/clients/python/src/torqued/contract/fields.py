@@ -918,31 +918,23 @@ class TorqueInput(TypedDict):
 
 
 class _TorqueInputGivenNeeded(TypedDict):
-    controller: Literal['pid', 'pd_gravity', 'computed_torque', 'pd_feed_forward', 'hua']
-    # One for all joints, or one for each.
-    kp: npt.ArrayLike
-    # For hua greater than 0.
-    kd: npt.ArrayLike
-    # Joint values over time: constant, sampled, a B-spline or a sinusoid; each may be a batch.
-    reference: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
+    controller: Literal['state_feedback']
+    # nv × 2 nv: K, torques by errors of positions, then of velocities. The K of a regulator u = -K x has the same sign, `gains`
+    # of rollout the opposite one. Rows of coordinates that the controller does not drive are zeros.
+    gain_matrix: npt.ArrayLike
+    # nq, or rows × nq: positions of the reference; quaternions have the norm 1.
+    q: npt.ArrayLike
 
 
 class TorqueInputGiven(_TorqueInputGivenNeeded, total=False):
-    # Gains of the integral of the position error; not for hua.
-    ki: npt.ArrayLike
+    # nv, or rows × nv: velocities of the reference, default 0.
+    qd: npt.ArrayLike
+    # Torques at the reference, default 0; 0 for coordinates that the controller does not drive.
+    tau: Union[npt.ArrayLike, SampledSignal, SplineSignal, Sinusoid]
     # s between two samples, at most the duration; not for hua. Default: the controller is continuous.
     period: float
     # s from a sample until its torques act; needs period.
     delay: float
-    # Name of the stored model that the controller uses, with the same coordinates; not for pid and hua. Default: the robot's
-    # own.
-    model: str
-    # Whether the controller's model has payload and parameters of the request; not for pid and hua.
-    knows_payload: bool
-    # Whether the controller's model has the friction of joints; not for pid and hua.
-    knows_friction: bool
-    # Only for hua: rad/s.
-    filter: float
     # Whether torques are clipped at the limits of effort and effort_speed.
     clip: bool
 

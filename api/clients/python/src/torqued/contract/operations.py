@@ -2263,81 +2263,89 @@ class Operations:
         reference that belong to them are ignored. With such passive coordinates `computed_torque` is partial feedback
         linearisation (collocated): actuated coordinates get the acceleration above, passive ones follow the dynamics.
         `pd_gravity` gives the motor of an elastic joint the gravity torque of its link as well. Actuated joints with a
-        quaternion are refused, and a robot without any actuated joint (`not-supported`). With `held` frames and passive
-        coordinates p, `pd_gravity` gives the torques of static equilibrium: tau = kp (r - q) + kd (r' - q') + g - Jᵀ l with the
-        l of least norm (N and N m) that solves J_pᵀ l = g_p, by least squares where no equilibrium exists. `computed_torque`
-        gives the torques of the held robot whose actuated coordinates get the acceleration above, by least squares where held
-        frames prevent it. A robot all of whose coordinates are actuated gets the same torques as without `held`. The torques of
-        a controller are clipped at the limits `effort` and `effort_speed` of joints, and then those of the motors of
-        `transmissions` at theirs if the controller drives all their joints, unless `"clip": false` is given; torques given as
-        `tau` are not clipped, and efforts of mimic joints are compared only. Where torques reach a limit the acceleration has a
-        kink: steps with a tolerance become short there, fixed steps lose their order. `limits` lists the joints and motors that
-        exceeded a limit: of effort, before clipping; of position and of velocity, which are not enforced. The list is that of
-        margins, mimic joints and passive joints of loops included, but for effort rates, accelerations and jerks; the effort of
-        a motor is compared if the input drives all its joints. It gives the largest excess over the limit and its time, among
-        the start, the ends of all steps and both sides of every jump of the input. The list is empty if no limit was exceeded.
-        `least_margins` has for every limit, kept or not, the least distance to it among the same times; for its gradients along
-        a motion that is given, see margins. Without `input` all torques are zero. `{"controller": "hua", "kp", "kd", "filter"?,
-        "reference"}` is the inverse dynamics controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots with elastic
-        joints, all of them actuated. Gains and reference have nv entries; entries of the reference for motor coordinates are
-        ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r +
-        C₁ θ' + g + friction + springs + kd σ. The motor of a rigid joint exerts it; the motor of an elastic joint is driven to
-        θ_d = q - rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r
-        = θ'_d + Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d, x'' = ω² (θ_d - x)
-        - 2 ω x' with ω = `filter`, initially at rest at θ_d; q'' and θ'' are the robot's accelerations at that instant, as if
-        measured. The controller drives motors only: the tau of the joint coordinate of an elastic joint is zero. Errors of
-        motor coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references, and the `force`
-        and `torque` of wrenches are signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv, "times"?,
-        "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times that start at 0 and increase (default:
-        evenly spaced over the duration; held values last equally long), `cubic` being the natural cubic spline; or `{"degree",
-        "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or `{"amplitude", "angular_frequency",
-        "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase), where one number as angular_frequency counts
-        for all coordinates. Each may be a batch, with the simulations as an additional first dimension. Points of wrenches are
-        constant. `prescribed` coordinates follow a given motion, `{"coordinates": names, "motion": signal}` with one position
-        for each of these velocity names. All others, such as a floating base, passive and elastic joints, are integrated
-        (hybrid dynamics). `tau` has the torques that the motion needs, which are not clipped. Position and velocity of the
-        motion must not jump: held values and linear ones with more than two points are refused. In `q` and `qd` the entries of
-        prescribed coordinates are 0 or those of the motion at time 0, in `input.tau` they are 0; a controller drives the other
-        actuated coordinates. Coordinates of joints with a quaternion cannot be prescribed. With a tolerance the local errors of
-        the work are kept within it as well. Where held frames do not allow the motion, the answer is a 422
-        `contradictory-contacts`. `held` frames stay in place as in forward-dynamics; `contact_wrenches` are the wrenches on
-        them, which do no work. At the start they must be at rest along their axes (otherwise a 422: use impact first). After
-        every step positions, then velocities, are corrected by the least change in the metric of the mass matrix, so that
-        nothing drifts: along axes of the world, along all three axes of any frame, and for a complete orientation. A frame held
-        along one or two of its own axes, or about one or two, keeps its velocity only, as skates do. A rolling frame keeps the
-        velocity of its contact point and the height of this point above its plane. With `contact_damping` the accelerations are
-        those of forward-dynamics, and nothing is corrected after a step: the frames may start with velocities along the held
-        axes and drift along them, and their wrenches do work. `contacts` are points of the robot that planes push out. With the
-        depth d ≥ 0 of a point below its plane and its velocity v, the plane pushes by N = max(0, stiffness × d (1 - dissipation
-        × n·v)) along its normal n (Hunt & Crossley), and rubs by friction_coefficient × N against the velocity along the plane,
-        v_t, times |v_t| / √(|v_t|² + slip_velocity²). The normal force is continuous at touch and never pulls; an impact at the
-        speed u ends at e u, with dissipation × u (1 + e) = ln((1 + dissipation × u) / (1 - dissipation × e u)) where no other
-        force acts. Below the slip velocity a point creeps: a block on a slope with tangent t moves by slip_velocity × t /
-        √(friction_coefficient² - t²). There are no shapes and no contacts between bodies; a corner of a box is a point. A
-        contact lasts about π √(mass / stiffness): fixed steps must be well below. Steps with a tolerance shrink while it lasts,
-        and are at most half of √(mass of the robot / largest stiffness); a touch shorter than a step may be missed.
-        `wrench_work` has the work of the contacts too. `contact_forces` are the forces at the samples. With `"rigid": true` the
-        plane does not let the point in (at most 32 such contacts, a tolerance instead of a step; not beside `held`,
-        `prescribed`, joints that stick by sharp Coulomb friction, and friction that depends on the load). The point moves
-        freely until its gap is zero: an event, whose time is located. There, all contacts without gap solve one impact: the
-        impulse along the normal is not negative and along the plane at most friction_coefficient times that, against the
-        sliding velocity after the impact; a point that came with the speed u leaves with restitution × u, or faster if other
-        contacts push it. Where these laws would create energy, as Newton's and Coulomb's can together, all restitutions of the
-        impact are reduced by the largest factor that does not, which the event has as restitution_factor. A point that leaves
-        more slowly than resting_speed closes: it loses that speed and stays on the plane until its force would pull. This ends
-        the infinitely many impacts of a bouncing body. A closed contact sticks, or slides with the friction
-        friction_coefficient × N against its velocity; it begins to slide where friction no longer holds it. Forces that are not
-        unique, as those of four feet, are those with the least sum of squares if all friction cones hold them. After every step
-        positions and velocities are corrected to the closed contacts as to held frames. Steps are at most 10 ms. A start may be
-        up to 1e-6 m below a plane; otherwise it is refused. Where no forces satisfy the laws (Painlevé's paradox), the answer
-        is a 422 `contradictory-contacts`. `contact_events` lists, of rigid contacts, each `impact` with its impulse, `make` and
-        `break` (a contact closes or opens), and `stick` and `slide` (a closed contact with friction begins to), also those of
-        the start. Up to 256 events are listed; more are a 422 `integration-failed` if the output is asked for. A sample at the
-        time of an event has the state after it. `wrench_work` has the energy that impacts take too. `tau` is the driving torque
-        just after the sample. `actuator_work`, `friction_work` (of joint friction and dampers, never positive) and
-        `wrench_work` are the work done on the robot since the start: kinetic + potential = their sum at time 0 + the three.
-        With `contact_damping` the work of the contact wrenches, which is not listed, adds to them. Errors are the reference
-        minus the motion. It is not available in evaluate.
+        quaternion are refused, except with `state_feedback`, and a robot without any actuated joint (`not-supported`). With
+        `held` frames and passive coordinates p, `pd_gravity` gives the torques of static equilibrium: tau = kp (r - q) + kd (r'
+        - q') + g - Jᵀ l with the l of least norm (N and N m) that solves J_pᵀ l = g_p, by least squares where no equilibrium
+        exists. `computed_torque` gives the torques of the held robot whose actuated coordinates get the acceleration above, by
+        least squares where held frames prevent it. A robot all of whose coordinates are actuated gets the same torques as
+        without `held`. The torques of a controller are clipped at the limits `effort` and `effort_speed` of joints, and then
+        those of the motors of `transmissions` at theirs if the controller drives all their joints, unless `"clip": false` is
+        given; torques given as `tau` are not clipped, and efforts of mimic joints are compared only. Where torques reach a
+        limit the acceleration has a kink: steps with a tolerance become short there, fixed steps lose their order. `limits`
+        lists the joints and motors that exceeded a limit: of effort, before clipping; of position and of velocity, which are
+        not enforced. The list is that of margins, mimic joints and passive joints of loops included, but for effort rates,
+        accelerations and jerks; the effort of a motor is compared if the input drives all its joints. It gives the largest
+        excess over the limit and its time, among the start, the ends of all steps and both sides of every jump of the input.
+        The list is empty if no limit was exceeded. `least_margins` has for every limit, kept or not, the least distance to it
+        among the same times; for its gradients along a motion that is given, see margins. Without `input` all torques are zero.
+        `{"controller": "state_feedback", "gain_matrix", "q", "qd"?, "tau"?}` is a linear regulator, such as that of LQR, about
+        the constant state `q`, `qd`: tau = `tau` + K [e; qd - q'], where K, the `gain_matrix`, has nv rows of 2 nv gains: a
+        torque may depend on all coordinates, and the K of a regulator u = -K x is given as it is. e is `q` - q for a coordinate
+        of its own. For a joint with a quaternion and a floating base it is the negative of the difference that `feedback` of
+        rollout has: R_refᵀ (p_ref - p), and -log(R_refᵀ R), at most π long. `gains` of rollout are for that difference, and
+        have the opposite sign. Actuated joints with a quaternion are driven as well. Torques act on actuated coordinates alone,
+        of elastic joints on the motors: the rows of all others must be zeros, while their columns count. `tau` is a signal of
+        nv torques, zero by default. `period`, `delay` and `clip` are as above. The controller knows no model. Its position and
+        velocity errors are e and `qd` - q'. `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the inverse dynamics
+        controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots with elastic joints, all of them actuated. Gains and
+        reference have nv entries; entries of the reference for motor coordinates are ignored. With Λ = kp/kd, q'_r = r' + Λ (r
+        - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g + friction + springs + kd σ.
+        The motor of a rigid joint exerts it; the motor of an elastic joint is driven to θ_d = q - rest + (τ_c - damping (θ' -
+        q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and σ_θ =
+        θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`,
+        initially at rest at θ_d; q'' and θ'' are the robot's accelerations at that instant, as if measured. The controller
+        drives motors only: the tau of the joint coordinate of an elastic joint is zero. Errors of motor coordinates are θ_d - θ
+        and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references, and the `force` and `torque` of wrenches are
+        signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv, "times"?, "interpolation": "hold" | "linear"
+        (default) | "cubic"}`, sampled, at times that start at 0 and increase (default: evenly spaced over the duration; held
+        values last equally long), `cubic` being the natural cubic spline; or `{"degree", "control_points", "knots"?}`, a
+        B-spline over the duration as in trajectory; or `{"amplitude", "angular_frequency", "offset"?, "phase"?}`, offset +
+        amplitude sin(angular_frequency t + phase), where one number as angular_frequency counts for all coordinates. Each may
+        be a batch, with the simulations as an additional first dimension. Points of wrenches are constant. `prescribed`
+        coordinates follow a given motion, `{"coordinates": names, "motion": signal}` with one position for each of these
+        velocity names. All others, such as a floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau`
+        has the torques that the motion needs, which are not clipped. Position and velocity of the motion must not jump: held
+        values and linear ones with more than two points are refused. In `q` and `qd` the entries of prescribed coordinates are
+        0 or those of the motion at time 0, in `input.tau` they are 0; a controller drives the other actuated coordinates.
+        Coordinates of joints with a quaternion cannot be prescribed. With a tolerance the local errors of the work are kept
+        within it as well. Where held frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held`
+        frames stay in place as in forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start
+        they must be at rest along their axes (otherwise a 422: use impact first). After every step positions, then velocities,
+        are corrected by the least change in the metric of the mass matrix, so that nothing drifts: along axes of the world,
+        along all three axes of any frame, and for a complete orientation. A frame held along one or two of its own axes, or
+        about one or two, keeps its velocity only, as skates do. A rolling frame keeps the velocity of its contact point and the
+        height of this point above its plane. With `contact_damping` the accelerations are those of forward-dynamics, and
+        nothing is corrected after a step: the frames may start with velocities along the held axes and drift along them, and
+        their wrenches do work. `contacts` are points of the robot that planes push out. With the depth d ≥ 0 of a point below
+        its plane and its velocity v, the plane pushes by N = max(0, stiffness × d (1 - dissipation × n·v)) along its normal n
+        (Hunt & Crossley), and rubs by friction_coefficient × N against the velocity along the plane, v_t, times |v_t| /
+        √(|v_t|² + slip_velocity²). The normal force is continuous at touch and never pulls; an impact at the speed u ends at e
+        u, with dissipation × u (1 + e) = ln((1 + dissipation × u) / (1 - dissipation × e u)) where no other force acts. Below
+        the slip velocity a point creeps: a block on a slope with tangent t moves by slip_velocity × t / √(friction_coefficient²
+        - t²). There are no shapes and no contacts between bodies; a corner of a box is a point. A contact lasts about π √(mass
+        / stiffness): fixed steps must be well below. Steps with a tolerance shrink while it lasts, and are at most half of
+        √(mass of the robot / largest stiffness); a touch shorter than a step may be missed. `wrench_work` has the work of the
+        contacts too. `contact_forces` are the forces at the samples. With `"rigid": true` the plane does not let the point in
+        (at most 32 such contacts, a tolerance instead of a step; not beside `held`, `prescribed`, joints that stick by sharp
+        Coulomb friction, and friction that depends on the load). The point moves freely until its gap is zero: an event, whose
+        time is located. There, all contacts without gap solve one impact: the impulse along the normal is not negative and
+        along the plane at most friction_coefficient times that, against the sliding velocity after the impact; a point that
+        came with the speed u leaves with restitution × u, or faster if other contacts push it. Where these laws would create
+        energy, as Newton's and Coulomb's can together, all restitutions of the impact are reduced by the largest factor that
+        does not, which the event has as restitution_factor. A point that leaves more slowly than resting_speed closes: it loses
+        that speed and stays on the plane until its force would pull. This ends the infinitely many impacts of a bouncing body.
+        A closed contact sticks, or slides with the friction friction_coefficient × N against its velocity; it begins to slide
+        where friction no longer holds it. Forces that are not unique, as those of four feet, are those with the least sum of
+        squares if all friction cones hold them. After every step positions and velocities are corrected to the closed contacts
+        as to held frames. Steps are at most 10 ms. A start may be up to 1e-6 m below a plane; otherwise it is refused. Where no
+        forces satisfy the laws (Painlevé's paradox), the answer is a 422 `contradictory-contacts`. `contact_events` lists, of
+        rigid contacts, each `impact` with its impulse, `make` and `break` (a contact closes or opens), and `stick` and `slide`
+        (a closed contact with friction begins to), also those of the start. Up to 256 events are listed; more are a 422
+        `integration-failed` if the output is asked for. A sample at the time of an event has the state after it. `wrench_work`
+        has the energy that impacts take too. `tau` is the driving torque just after the sample. `actuator_work`,
+        `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since
+        the start: kinetic + potential = their sum at time 0 + the three. With `contact_damping` the work of the contact
+        wrenches, which is not listed, adds to them. Errors are the reference minus the motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.

@@ -1,4 +1,4 @@
-/* reference_positions.h - reads positions that a rollout is compared with: nq numbers each, with unit quaternions. */
+/* reference_positions.h - reads positions that a motion is compared with: nq numbers each, with unit quaternions. */
 #pragma once
 #include "api/requests/fields/points.h"
 
