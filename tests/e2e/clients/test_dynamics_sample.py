@@ -6,14 +6,11 @@ with coordinates x, y and angle of its own, and four pins as constraints with mu
 import os
 import re
 import subprocess
-import sys
 import unittest
 
 import numpy as np
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e", "support"))
-import tap  # noqa: E402
+import tap
+from harness import ROOT
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 PROGRAM = os.path.join(BUILD, "sample")
