@@ -6,8 +6,8 @@ Each greedy client has an address and a connection of its own on the loopback ne
 every 4 ms on a kept connection, alone and beside the crowd. A scene fails if fewer than 99.9 % of its requests have 200, if
 their 99th percentile is more than three times that alone, or if /livez takes more than 20 ms; it is then tried once more, since
 other programs disturb the times. The crowd runs at a lower priority than the server, as if on other machines, but takes processors of
-the same one: after a failure the crowd is let loose on a second server, and the polite client's times at the first, which nobody else
-asks, are what the machine alone causes."""
+the same one: after a failure the crowd is let loose on a second server, and the polite client's times at the first, which has no
+other client then, are what the machine alone causes."""
 import argparse
 import collections
 import json
@@ -249,7 +249,7 @@ def serve(kind, folder):
 
 
 def show_machine(server, kind, count, seconds, headers):
-    """Prints the figures of a server that nobody else asks, while the crowd is at another."""
+    """Prints the figures of a server without other clients, while the crowd is at another."""
     with tempfile.TemporaryDirectory() as folder:
         second, _ = serve(kind, folder)
         try:

@@ -71,14 +71,14 @@ static void draw_load(random_source *source, size_t degree, polynomial_load *p)
         p->c[m] = random_between(source, -1, 1);
 }
 
-static void integrate(motion *m, const polynomial_load *p, bool settled)
+static void integrate_spring(motion *m, const polynomial_load *p, bool settled)
 {
     const size_t width = m->s.order + 1;
     for (size_t i = 0; i < INSTANTS; i++)
         for (size_t k = 0; k < width; k++)
             m->series[i * width + k] = (double)load_rate(p, k, m->times[i], false);
-    const dyn_damped_motion given = {INSTANTS, m->times, m->series, settled ? NULL : &m->start, m->errors};
-    assert_true(dyn_damped_spring_integrate(&m->s, &given, (dyn_deadline){0}));
+    const dyn_damped_motion along = {INSTANTS, m->times, m->series, settled ? NULL : &m->start, m->errors};
+    assert_true(dyn_damped_spring_integrate(&m->s, &along, (dyn_deadline){0}));
 }
 
 /* Returns what the magnitudes of the start and, where the highest derivative is integrated, of the load to which the
@@ -120,8 +120,8 @@ static void test_polynomials(void **state)
             long double scale = 0;
             p.C               = 0.1L * powl(ratio < 1 ? ratio : 1, order);
             m.start           = (double)exact_rate(&m.s, &p, 0, 0, &scale);
-            p.C += m.start - exact_rate(&m.s, &p, 0, 0, &scale); /* of the rounded start */
-            integrate(&m, &p, false);
+            p.C += m.start - exact_rate(&m.s, &p, 0, 0, &scale); /* what rounding the start leaves */
+            integrate_spring(&m, &p, false);
             compare_deflections(&m, &p, "a polynomial");
         }
 }
@@ -142,7 +142,7 @@ static void test_slow_springs(void **state)
             rate[0] = m.start = random_between(&source, -0.1, 0.1);
             for (size_t k = 0; k < TERMS; k++)
                 rate[k + 1] = (load_rate(&p, k, 0, false) - m.s.stiffness * rate[k]) / m.s.damping;
-            integrate(&m, &p, false);
+            integrate_spring(&m, &p, false);
             for (size_t i = 0; i < INSTANTS; i++)
                 for (size_t k = 0; k <= order; k++) {
                     long double term = 1, sum = 0, scale = 0;
@@ -168,7 +168,7 @@ static void test_settled(void **state)
         for (int power = -6; power <= 1; power++) {
             draw_motion(&source, order, 0.4 * pow(10, power), &m);
             draw_load(&source, order < 5 ? order : 5, &p);
-            integrate(&m, &p, true);
+            integrate_spring(&m, &p, true);
             compare_deflections(&m, &p, "a settled spring");
         }
 }
