@@ -49,6 +49,14 @@ def is_running(process):
         return False
 
 
+def stop_process(process):
+    """Stops a process, and waits until each of its threads has stopped."""
+    os.kill(process, signal.SIGSTOP)
+    for thread in os.listdir(f"/proc/{process}/task"):
+        while "\nState:\tT" not in open(f"/proc/{process}/task/{thread}/status").read():
+            time.sleep(0.01)
+
+
 def end_all(server):
     for process in processes_of(server):
         if is_running(process):
@@ -224,7 +232,7 @@ class Upgrades(Case):
         old = server.client()
         old.get("/livez")
         process = self.hand_over(server)
-        os.kill(process, signal.SIGSTOP)
+        stop_process(process)
         answers = []
         thread = threading.Thread(target=lambda: answers.append(old.put("/v1/models/mine", pendulum(2)).status))
         thread.start()

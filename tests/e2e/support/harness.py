@@ -78,7 +78,7 @@ class Server:
     def _find_port(self):
         give_up = time.monotonic() + PATIENCE
         while time.monotonic() < give_up:
-            found = re.search(r"127\.0\.0\.1:([1-9][0-9]*)", self.log())
+            found = re.search(r'"event":"listening","address":"127\.0\.0\.1:([1-9][0-9]*)"', self.log())
             if found:
                 return int(found.group(1))
             if self.process.poll() is not None:
