@@ -16,8 +16,8 @@
  * friction cones hold them. Where they do not, projected Gauss-Seidel goes on from there (Jean & Moreau 1992), and
  * Newton's method for the same projections (Alart & Curnier 1991) ends once their residual is below DYN_RIGID_RESIDUAL
  * of the largest force, or at most DYN_RIGID_ACCEPTED and no longer falls. If it does not, up to four longer rounds of
- * both follow, then Newton's method from the forces of slightly less friction, and from
- * random ones. */
+ * both follow, then Newton's method from the forces of slightly less friction, and from random
+ * forces. */
 #pragma once
 #include "dynamics/memory/memory.h"
 #include "dynamics/step.h"

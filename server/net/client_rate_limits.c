@@ -11,7 +11,7 @@ void srv_limit_connections(srv_loop *loop, srv_connection *connection)
     connection->is_surplus = !srv_connections_displace(&loop->connections, account, connection);
 }
 
-static bool is_probe(const api_call *call)
+bool srv_is_probe(const api_call *call)
 {
     const char *route = api_call_route(call);
     return strcmp(route, "/livez") == 0 || strcmp(route, "/readyz") == 0;
@@ -20,7 +20,7 @@ static bool is_probe(const api_call *call)
 unsigned srv_limit_requests(srv_loop *loop, const srv_connection *connection, srv_account *account, api_call *call)
 {
     const srv_config *config = loop->server->config;
-    if (is_probe(call)) return 0;
+    if (srv_is_probe(call)) return 0;
     if (connection->is_surplus) {
         api_refuse(call, API_TOO_MANY_CONNECTIONS, "This client has more than %zu connections.",
                    config->client_connections);

@@ -6,6 +6,8 @@
  * one becomes surplus. */
 void srv_limit_connections(srv_loop *loop, srv_connection *connection);
 
+bool srv_is_probe(const api_call *call); /* true: of /livez or /readyz, which are never refused nor delayed */
+
 /* Refuses the call with 429 if its connection is surplus or its client sends too many requests; probes of /livez and
  * /readyz are never refused. Returns the Retry-After of a refused call, s; 0: it was not refused. */
 unsigned srv_limit_requests(srv_loop *loop, const srv_connection *connection, srv_account *account, api_call *call);

@@ -215,6 +215,7 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
 static bool is_refusal(const srv_exchange *x)
 {
     unsigned status = api_reply_of(x->job.call)->status;
+    if (srv_is_probe(x->job.call)) return false;
     return status == 401 || status == 403 || status == 429 || status == 503;
 }
 
