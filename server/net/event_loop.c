@@ -233,6 +233,7 @@ static void close_handle(uv_handle_t *handle, void *arg)
 static void *run(void *argument)
 {
     srv_loop *loop = argument;
+    srv_shorten_slice();
     turn(loop);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
     for (int i = 0; i < SRV_DAEMONS; i++)

@@ -13,7 +13,7 @@ import unittest
 import tap
 from harness import Server
 from samples import HEAVY, branched, chain, everything, states
-from server_threads import Held, named, processor_time, stats
+from server_threads import Held, named, processor_time, stats, time_slice
 from threads import in_threads
 
 ROWS = 4000
@@ -61,6 +61,15 @@ class Crew(unittest.TestCase):
         server = self.serve("--workers", "2", "--loops", "2")
         nice = [{int(fields[16]) for fields in stats(server, thread)} for thread in ("torqued-loop", "torqued-worker")]
         self.assertEqual(nice, [{os.nice(0)}, {min(os.nice(0) + 10, 19)}])
+
+    def test_loops_have_the_shortest_slice(self):
+        if time_slice(0) is None:
+            self.skipTest("Linux before 6.12")
+        server = self.serve("--workers", "2", "--loops", "2", "--health-listen", "127.0.0.1:0")
+        slices = {thread: {time_slice(number) for number in named(server, thread)}
+                  for thread in ("torqued-loop", "torqued-health", "torqued-worker")}
+        self.assertEqual(slices["torqued-loop"] | slices["torqued-health"], {1e-4}, slices)
+        self.assertGreater(min(slices["torqued-worker"]), 1e-4, slices)
 
     def real_time(self, *limit, arguments=("--workers", "2", "--loops", "2")):
         """Starts a server as deploy/realtime.conf does, with commands in place of systemd's settings."""

@@ -4,6 +4,7 @@ import glob
 import os
 import platform
 import re
+import sys
 import time
 import unittest
 
@@ -11,6 +12,7 @@ SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # requests of ptrace(2)
 
 # numbers of epoll_wait and epoll_pwait, and of futex
 EPOLL_WAITS, FUTEX = {"x86_64": ((232, 281), 202), "aarch64": ((22,), 98)}[platform.machine()]
+SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}[platform.machine()]  # the number of sched_getattr(2)
 FUTEX_COMMAND, FUTEX_WAIT_BITSET = 0x7f, 9  # the bits of the second argument of futex(2) that say what to do
 
 
@@ -34,6 +36,16 @@ def named(server, name):
     """Returns the numbers of the server's threads of that name."""
     tasks = f"/proc/{server.process.pid}/task"
     return [int(t) for t in os.listdir(tasks) if open(f"{tasks}/{t}/comm").read() == name + "\n"]
+
+
+def time_slice(thread):
+    """Returns the slice, in s, that the scheduler gives a thread without a real-time policy; None if the kernel does not tell:
+    before Linux 6.12."""
+    attributes = (ctypes.c_ubyte * 48)()  # sched_attr of sched_setattr(2): the runtime, in ns, is the 64-bit number at byte 24
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(SCHED_GETATTR, thread, attributes, len(attributes), 0) != 0:
+        raise OSError(ctypes.get_errno(), "sched_getattr")
+    return int.from_bytes(bytes(attributes[24:32]), sys.byteorder) / 1e9 or None
 
 
 class Held:
