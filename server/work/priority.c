@@ -27,10 +27,10 @@ typedef struct schedule {
 void srv_shorten_slice(void)
 {
     static const uint64_t shortest_slice = 100000; /* ns */
-    schedule              own            = {.size = sizeof own};
-    if (syscall(SYS_sched_getattr, 0, &own, sizeof own, 0) != 0 || own.policy != SCHED_OTHER) return;
-    own.runtime = shortest_slice;
-    (void)syscall(SYS_sched_setattr, 0, &own, 0);
+    schedule              present        = {.size = sizeof present};
+    if (syscall(SYS_sched_getattr, 0, &present, sizeof present, 0) != 0 || present.policy != SCHED_OTHER) return;
+    present.runtime = shortest_slice;
+    (void)syscall(SYS_sched_setattr, 0, &present, 0);
 }
 
 bool srv_lock_memory(void)

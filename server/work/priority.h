@@ -10,8 +10,8 @@
 void srv_leave_real_time(void);
 
 /* Asks the kernel for the shortest slice for the calling thread: it then runs soon after it wakes, where a busy thread
- * of another program would have its slice of some ms first. Linux 6.12 and later do so; earlier ones ignore it. A thread
- * with a real-time policy keeps it. Never fails: without the permission the slice stays as it is. */
+ * of another program would have its slice of some ms first. Linux 6.12 and later do so; earlier ones ignore it. A
+ * thread with a real-time policy keeps it. Never fails: without the permission the slice stays as it is. */
 void srv_shorten_slice(void);
 
 /* Locks the memory of a process with a real-time policy, pages as they are first used, so that none has to be read back
