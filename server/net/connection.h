@@ -53,10 +53,12 @@ typedef struct srv_connection {
     bool                   on_loopback; /* accepted on a loopback address: the client is on this machine */
     srv_inflow             inflow;      /* check of the bytes that the client sends */
     uint64_t               requests;    /* number of requests that libmicrohttpd has announced */
-    struct srv_loop       *loop;        /* the last four fields belong to http_daemon.c and exchange*.c */
+    struct srv_loop       *loop;        /* the last six fields belong to http_daemon.c and exchange*.c */
     struct MHD_Connection *mhd;
     struct srv_disconnect *hangup;
     void                  *exchange; /* the current request; NULL: none */
+    bool                   rests;    /* the body does not go on before its turn in `resting` of the loop */
+    struct srv_connection *next_resting;
 } srv_connection;
 
 /* Called when a connection ends whose client has not sent the head of a request in time. */

@@ -17,7 +17,6 @@ static const uint64_t idle_drain_time       = 250000000;  /* ns at shutdown for 
 static const uint64_t drain_interval        = 50000000;   /* ns between checks while the server stops */
 static const uint64_t change_interval       = 1000000;    /* ns between checks while requests wait for a change */
 static const uint64_t accept_retry_interval = 10000000; /* ns between checks whether another loop closed a connection */
-static const uint64_t full_turn = 500000; /* ns after which libmicrohttpd does not run again in the same turn */
 static const uint64_t long_turn = 250000; /* ns; shorter turns are not measured, since each reading is a system call */
 
 static void on_timer(uv_timer_t *timer);
@@ -117,13 +116,15 @@ static void end_turn(srv_loop *loop, uint64_t began, uint64_t now)
 static void turn(srv_loop *loop)
 {
     uint64_t wait, began = srv_connections_read_clock(&loop->connections);
-    int      runs = 0;
-    loop->again   = false;
+    int      runs    = 0;
+    loop->again      = false;
+    loop->turn_began = began;
+    srv_exchanges_go_on(loop);
     begin_turn(loop, began);
     atomic_fetch_add_explicit(&loop->turns, 1, memory_order_relaxed);
     do
         wait = run_daemons(loop);
-    while (wait == 0 && ++runs < RUNS_PER_TURN && srv_now() < began + full_turn);
+    while (wait == 0 && ++runs < RUNS_PER_TURN && srv_now() < began + SRV_FULL_TURN);
 
     uint64_t now = srv_connections_read_clock(&loop->connections);
     expire(loop, now);

@@ -32,6 +32,9 @@ typedef struct srv_server {
  * answer, and silent ones at the end of the drain time, so that no request is lost. */
 typedef enum srv_order { SRV_RUN, SRV_HAND_OVER, SRV_DRAIN, SRV_ABANDON } srv_order;
 
+/* ns after which a turn is full: it ends as soon as each connection that is ready has been served once. */
+enum { SRV_FULL_TURN = 500000 };
+
 typedef struct srv_loop {
     const srv_server  *server;
     api_scope          scope;            /* resources at the addresses of this loop */
@@ -46,13 +49,15 @@ typedef struct srv_loop {
     bool               draining, abandoned;
     bool               handed_over; /* draining, and another process serves new connections */
     uint64_t           drain_end, timer_time;
-    double             measured;           /* s, processor time of the thread as it was last read */
-    uint64_t           measured_at;        /* ns, the time at which `measured` was read */
-    unsigned           refusals;           /* requests refused because the queue was full; wraps around */
-    srv_rate           refusal_rate;       /* rate of all refusals, see srv_account_refusal */
-    size_t             awaiting;           /* requests that wait for a change of a shared store */
-    unsigned long long yields_seen;        /* number of orders to give memory back that are carried out */
-    uint64_t           next_work_deadline; /* ns; every request that waits for a body or a worker expires later */
+    double             measured;                /* s, processor time of the thread as it was last read */
+    uint64_t           measured_at;             /* ns, the time at which `measured` was read */
+    uint64_t           turn_began;              /* ns, beginning of the present turn */
+    srv_connection    *resting, **last_resting; /* connections whose bodies rest, and where the next one is to stand */
+    unsigned           refusals;                /* requests refused because the queue was full; wraps around */
+    srv_rate           refusal_rate;            /* rate of all refusals, see srv_account_refusal */
+    size_t             awaiting;                /* requests that wait for a change of a shared store */
+    unsigned long long yields_seen;             /* number of orders to give memory back that are carried out */
+    uint64_t           next_work_deadline;      /* ns; every request that waits for a body or a worker expires later */
     uv_loop_t          uv;
     uv_poll_t          ready[SRV_DAEMONS]; /* poll libmicrohttpd's epoll descriptors */
     uv_timer_t         timer;

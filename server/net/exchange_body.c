@@ -13,6 +13,8 @@ enum { FIRST_CLAIM = UNHURRIED, MAX_PREALLOCATED = 32 << 20 };
  * are a burst, after which freed memory would not be used again soon. */
 enum { LARGE = 1 << 20, BURST = 8 };
 
+enum { RESTED_PER_TURN = 16 }; /* bodies that go on in a turn of the loop */
+
 static bool is_burst(const srv_server *server)
 {
     return api_memory_used(server->api) > server->config->memory / BURST;
@@ -104,12 +106,40 @@ static bool append_body(srv_exchange *x, const char *data, size_t length)
     return true;
 }
 
+/* Lets a body rest that arrives when the turn is full: no more of it is read until some other connections have been
+ * served. Otherwise each of 500 bodies that arrive at a time is read from in each turn, and light requests wait 5 ms.
+ */
+static void rest_if_turn_is_full(srv_loop *loop, srv_connection *connection)
+{
+    if (connection->rests || srv_now() < loop->turn_began + SRV_FULL_TURN) return;
+    connection->rests                                      = true;
+    connection->next_resting                               = NULL;
+    *(loop->resting ? loop->last_resting : &loop->resting) = connection;
+    loop->last_resting                                     = &connection->next_resting;
+    MHD_suspend_connection(connection->mhd);
+    srv_loop_turn_soon(loop);
+}
+
+void srv_exchanges_go_on(srv_loop *loop)
+{
+    for (int i = 0; i < RESTED_PER_TURN && loop->resting; i++) {
+        srv_connection *connection = loop->resting;
+        loop->resting              = connection->next_resting;
+        connection->rests          = false;
+        MHD_resume_connection(connection->mhd);
+    }
+    if (loop->resting) srv_loop_turn_soon(loop);
+}
+
 enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t length)
 {
     x->received += length;
     if (x->stage == ANSWERED) return MHD_NO; /* the deadline passed, so the request is already answered */
     bool goes_on = x->stage == RECEIVING ? append_body(x, data, length) : x->received <= MAX_DISCARDED;
-    if (goes_on) return MHD_YES;
+    if (goes_on) {
+        rest_if_turn_is_full(x->loop, x->connection);
+        return MHD_YES;
+    }
     srv_exchange_answer_directly(x);
     return MHD_NO;
 }

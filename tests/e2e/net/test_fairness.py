@@ -1,16 +1,24 @@
 """Tests that clients share the server equally: a client with many requests does not keep others out. The server tells
-clients apart by their address in 127.0.0.0/8."""
+clients apart by their address in 127.0.0.0/8. Large bodies that arrive on many connections at the same time are each read
+whole, and the loop looks at other connections between parts of them."""
 import json
+import random
+import selectors
+import socket
 import time
+import unittest
 
 import tap
 from harness import PATIENCE, Server, ServerCase
 from peers import Client, RawSocket
-from samples import HEAVY, chain
+from samples import HEAVY, branched, chain
 from server_threads import stats
 from threads import in_threads
+from work_meter import health_port
 
 GREEDY, POLITE = "127.0.0.2", "127.0.0.3"
+CONNECTIONS, PADDING = 300, 1_000_000  # large bodies at the same time, and bytes of blanks in each
+TARGET = "/v1/models/branched/inverse-dynamics"
 LONG = {"q": [0.1] * 100, "duration": 900, "step": 1e-4, "samples": 2}
 
 
@@ -126,6 +134,83 @@ class OwnLimit(ServerCase):
         while (answer := self.client.post("/v1/models/long/evaluate", HEAVY)).status == 200:
             self.assertLess(time.monotonic(), give_up)
         self.assertEqual(self.assertProblem(answer, 503)["code"], "client-queue-full")
+
+
+# --- many large bodies at the same time -------------------------------------------------------------------------------
+
+
+def chunked(body, draw):
+    """Returns the body in chunks of uneven sizes, most of them small."""
+    pieces, i = [], 0
+    while i < len(body):
+        size = draw.choice((1, 7, 100, 3000, 40_000))
+        pieces.append(b"%x\r\n%s\r\n" % (len(body[i:i + size]), body[i:i + size]))
+        i += size
+    return b"".join(pieces) + b"0\r\n\r\n"
+
+
+def long_request(state, draw):
+    """Returns a request whose body has blanks around its state, half of the time in chunks."""
+    blanks = draw.randrange(PADDING)
+    body = b" " * blanks + json.dumps(state).encode() + b" " * (PADDING - blanks)
+    framing, body = draw.choice(((f"Content-Length: {len(body)}", body), ("Transfer-Encoding: chunked", chunked(body, draw))))
+    return f"POST {TARGET} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{framing}\r\n\r\n".encode() + body
+
+
+def exchange(port, requests):
+    """Sends all requests at the same time, each from an address and on a connection of its own. Returns their answers."""
+    selector, answers = selectors.DefaultSelector(), [b""] * len(requests)
+    for i in range(len(requests)):
+        sock = socket.socket()
+        sock.bind((f"127.0.{1 + i // 250}.{1 + i % 250}", 0))
+        sock.connect(("127.0.0.1", port))
+        sock.setblocking(False)
+        selector.register(sock, selectors.EVENT_WRITE, [i, memoryview(requests[i])])
+    while selector.get_map():
+        ready = selector.select(PATIENCE)
+        if not ready:
+            raise AssertionError("no connection goes on")
+        for key, events in ready:
+            i, rest = key.data
+            if events & selectors.EVENT_WRITE:
+                key.data[1] = rest = rest[key.fileobj.send(rest[:65536]):]
+                if not rest:
+                    selector.modify(key.fileobj, selectors.EVENT_READ, key.data)
+            elif piece := key.fileobj.recv(65536):
+                answers[i] += piece
+            else:
+                selector.unregister(key.fileobj)
+                key.fileobj.close()
+    return answers
+
+
+class ManyBodies(unittest.TestCase):
+    def setUp(self):
+        self.server = Server("--health-listen", "127.0.0.1:0", "--queue", "60")
+        self.addCleanup(self.server.kill)
+        self.server.client().put("/v1/models/branched", branched())
+
+    def turns(self):
+        """Returns the number of long turns of the loop, and of those of more than 2 ms of processor time."""
+        metrics = Client(health_port(self.server), PATIENCE).get("/metrics").body.decode()
+        counts = dict(line.rsplit(" ", 1) for line in metrics.splitlines() if line.startswith("torqued_loop_turn_seconds"))
+        whole = float(counts["torqued_loop_turn_seconds_count"])
+        return whole, whole - float(counts['torqued_loop_turn_seconds_bucket{le="0.002"}'])
+
+    def test_each_is_read_whole_in_short_turns(self):
+        draw = random.Random(5)
+        states = [{"q": [draw.uniform(-2, 2) for _ in range(4)]} for _ in range(CONNECTIONS)]
+        expected = [self.server.client().post(TARGET, state) for state in states]
+        before = self.turns()
+        answers = exchange(self.server.port, [long_request(state, draw) for state in states])
+        turns, long = (now - then for now, then in zip(self.turns(), before))
+        print(f"# {turns:.0f} turns of more than 0.25 ms, {long:.0f} of more than 2 ms")
+        for i in range(CONNECTIONS):
+            head, body = answers[i].split(b"\r\n\r\n", 1)
+            self.assertIn(b" 200 ", head.split(b"\r\n")[0], (i, head, body[:500]))
+            self.assertEqual(body, expected[i].body, i)
+        self.assertLessEqual(long, 0.25 * turns)
+        self.assertIsNone(self.server.stop())
 
 
 if __name__ == "__main__":
