@@ -106,12 +106,14 @@ static bool append_body(srv_exchange *x, const char *data, size_t length)
     return true;
 }
 
-/* Lets a body rest that arrives when the turn is full: no more of it is read until some other connections have been
- * served. Otherwise each of 500 bodies that arrive at a time is read from in each turn, and light requests wait 5 ms.
- */
-static void rest_if_turn_is_full(srv_loop *loop, srv_connection *connection)
+/* Lets a large body rest that arrives when the turn is full: no more of it is read until some other connections have
+ * been served. Otherwise each of 500 bodies that arrive at a time is read from in each turn, and light requests wait
+ * for 5 ms. */
+static void rest_if_turn_is_full(srv_exchange *x)
 {
-    if (connection->rests || srv_now() < loop->turn_began + SRV_FULL_TURN) return;
+    srv_loop       *loop       = x->loop;
+    srv_connection *connection = x->connection;
+    if (x->received <= UNHURRIED || connection->rests || srv_now() < loop->turn_began + SRV_FULL_TURN) return;
     connection->rests                                      = true;
     connection->next_resting                               = NULL;
     *(loop->resting ? loop->last_resting : &loop->resting) = connection;
@@ -137,7 +139,7 @@ enum MHD_Result srv_exchange_receive(srv_exchange *x, const char *data, size_t l
     if (x->stage == ANSWERED) return MHD_NO; /* the deadline passed, so the request is already answered */
     bool goes_on = x->stage == RECEIVING ? append_body(x, data, length) : x->received <= MAX_DISCARDED;
     if (goes_on) {
-        rest_if_turn_is_full(x->loop, x->connection);
+        rest_if_turn_is_full(x);
         return MHD_YES;
     }
     srv_exchange_answer_directly(x);
