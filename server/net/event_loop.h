@@ -33,7 +33,7 @@ typedef struct srv_server {
 typedef enum srv_order { SRV_RUN, SRV_HAND_OVER, SRV_DRAIN, SRV_ABANDON } srv_order;
 
 /* ns after which a turn is full: it ends as soon as each connection that is ready has been served once. */
-enum { SRV_FULL_TURN = 500000 };
+enum { SRV_FULL_TURN = 250000 };
 
 typedef struct srv_loop {
     const srv_server  *server;

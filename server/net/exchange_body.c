@@ -13,7 +13,7 @@ enum { FIRST_CLAIM = UNHURRIED, MAX_PREALLOCATED = 32 << 20 };
  * are a burst, after which freed memory would not be used again soon. */
 enum { LARGE = 1 << 20, BURST = 8 };
 
-enum { RESTED_PER_TURN = 16 }; /* bodies that go on in a turn of the loop */
+enum { RESTED_PER_TURN = 8 }; /* bodies that go on in a turn of the loop */
 
 static bool is_burst(const srv_server *server)
 {
