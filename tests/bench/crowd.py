@@ -5,6 +5,7 @@ how long /livez takes.
 The server has the first core, this program the others. Probes use new connections, from the address of the crowd and
 from another; a client that keeps its connection sends light requests. At the end the program waits until the server has
 closed the crowd's connections."""
+import argparse
 import os
 import resource
 import select
@@ -57,7 +58,9 @@ def closed(sockets):
 
 
 def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 30
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seconds", type=float, nargs="?", default=30)
+    seconds = parser.parse_args().seconds
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     cores = sorted(os.sched_getaffinity(0))

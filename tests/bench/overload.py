@@ -5,6 +5,7 @@ The server has the first core, this program the others. There are three scenes: 
 capacity; 30 such requests of a polite client behind 500 connections of a greedy one; and 40 simulations of 900 s, whose
 cost is hidden until they are decoded, beside honest requests. Clients differ by their addresses on the loopback
 network."""
+import argparse
 import http.client
 import json
 import os
@@ -212,7 +213,9 @@ def disguised(server, steps):
 
 
 def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 30
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seconds", type=float, nargs="?", default=30)
+    seconds = parser.parse_args().seconds
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[1:] or cores)
     server = Server("--workers", "1", "--loops", "1", "--queue", "1", "--client-connections", "1000",

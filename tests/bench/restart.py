@@ -2,6 +2,7 @@
 """restart.py [MODELS] - prints how long a server with a full store takes from its start until it is ready.
 
 The store is on a file system in memory, so the time is that of reading the records and preparing their models."""
+import argparse
 import json
 import os
 import subprocess
@@ -85,7 +86,9 @@ def measure(name, documents, n):
 
 
 def main():
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 1024
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", type=int, nargs="?", default=1024)
+    n = parser.parse_args().models
     measure("bundled trees in turn", bundled(trees()), n)
     measure("humanoid", bundled(["humanoid"]), n)
     measure("bundled mechanisms with loops in turn", bundled(LOOPS), n)

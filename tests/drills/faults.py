@@ -7,6 +7,7 @@ Each fault leaves in build/faults/FAULT/ what an operator has: the pages of /met
 commands of the alert's section in the runbook must then show, and words that the section must have. The output of the commands is
 kept as `shown`. The exit status is 1 if anything is missing.
 A fault whose means the machine lacks is left out, and named."""
+import argparse
 import contextlib
 import json
 import os
@@ -350,8 +351,10 @@ def missing(name):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("fault", nargs="*", choices=[[], *FAULTS], metavar="FAULT", help="one of " + ", ".join(FAULTS))
     failed = 0
-    for name in sys.argv[1:] or FAULTS:
+    for name in parser.parse_args().fault or FAULTS:
         try:
             with Drill(name) as drill:
                 FAULTS[name][0](drill)

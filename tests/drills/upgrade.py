@@ -7,6 +7,7 @@ One load keeps its connections until the server says that it closes them, anothe
 models and reads each again. The service has a folder as its store, and then a database, which the old and the new program use side
 by side. In the first half of each the service is handed over to a new process (SIGUSR2) every two seconds, in the second its
 settings change (SIGHUP) every half second. The exit status is 1 if a request, a connection or a change was lost."""
+import argparse
 import os
 import shutil
 import signal
@@ -82,12 +83,12 @@ def scene(what, server, folder, seconds, pause, act):
     return good
 
 
-def drill(store, name, seconds):
-    """Upgrades and reloads a service with that store. Returns True if nothing was lost."""
+def drill(store, name, seconds, before):
+    """Upgrades and reloads a service with that store, which begins with the program `before`. Returns True if nothing was lost."""
     with tempfile.TemporaryDirectory() as folder:
         config, program = os.path.join(folder, "settings"), os.path.join(folder, "torqued")
         open(config, "w").close()
-        install(sys.argv[2] if len(sys.argv) > 2 else os.path.join(BUILD, "torqued"), program)
+        install(before, program)
         harness.BINARY = program
         server = Server("--config", config, "--models", os.path.join(ROOT, "models"), "--store", store, "--drain", "5", "--log-level", "info",
                         "--log-sample", "100000")
@@ -102,15 +103,18 @@ def drill(store, name, seconds):
 
 
 def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
-    good = drill("store", "a folder", seconds / 2)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seconds", type=float, nargs="?", default=60)
+    parser.add_argument("before", nargs="?", default=os.path.join(BUILD, "torqued"))
+    chosen = parser.parse_args()
+    good = drill("store", "a folder", chosen.seconds / 2, chosen.before)
     if not postgres.available():
         print("a database: left out, this machine lacks PostgreSQL")
         return 0 if good else 1
     base = postgres.Postgres()
     try:
         subprocess.run([os.path.join(BUILD, "torqued"), "store", "migrate", "--store", base.url()], check=True, capture_output=True)
-        return 0 if drill(base.url(), "a database", seconds / 2) and good else 1
+        return 0 if drill(base.url(), "a database", chosen.seconds / 2, chosen.before) and good else 1
     finally:
         base.close()
 
