@@ -185,18 +185,17 @@ static void normalize_quaternions(const sweep *s, double *q)
     }
 }
 
-/* Fails the rows whose step has no result. The result is that of api_fail_state. */
-static bool check_step(const sweep *s, size_t step, const dyn_step *io)
+/* Notes the problems of the rows whose step has no result. False: the time is over. */
+static bool check_step(const sweep *s, size_t step, const dyn_step *io, api_lane_problems *problems)
 {
     const api_evaluation *e = s->e;
     if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* a step may have ended half-way */
     for (size_t lane = 0; lane < e->lanes && s->block * e->lanes + lane < e->query->rows; lane++) {
         const api_step_means means = {.kernels = e->kernels, .scene = &e->query->scene};
-        api_problem          found, problem;
-        api_problem_clear(&found), api_problem_clear(&problem);
-        if (api_step_check(e, &means, 0, io, lane, &found)) continue;
-        api_fail(&problem, found.code, NULL, "step %zu: %s", step, found.detail);
-        if (!api_fail_found(e, API_Q, s->block * e->lanes + lane, &problem)) return false;
+        api_problem          found;
+        api_problem_clear(&found);
+        if (!api_step_check(e, &means, 0, io, lane, &found))
+            api_lane_problems_note(problems, lane, (long long)step, &found);
     }
     return true;
 }
@@ -208,6 +207,8 @@ static bool march(const sweep *s)
     const size_t          W = e->lanes, nq = e->model->nq * W, nv = e->model->nv * W;
     const double         *qd    = api_state_block(e, API_QD, s->block);
     api_step_clock        clock = {e->query->input->deadline, e->problem};
+    api_lane_problems     problems;
+    api_lane_problems_begin(&problems, s->block, W);
     memcpy(s->q, api_state_block(e, API_Q, s->block), nq * sizeof *s->q);
     if (qd)
         memcpy(s->qd, qd, nv * sizeof *s->qd);
@@ -232,11 +233,11 @@ static bool march(const sweep *s)
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
         gather_torques(s, n);
         e->kernels->step(&e->query->scene, e->workspace, &io, 1);
-        if (s->unsolved[0] == DYN_STEP_STOPPED || !check_step(s, n, &io)) return false;
+        if (s->unsolved[0] == DYN_STEP_STOPPED || !check_step(s, n, &io, &problems)) return false;
         api_rollout_products_advance(&s->products, n, &io);
         if (!last) normalize_quaternions(s, io.q_after);
     }
-    return true;
+    return api_lane_problems_tell(e, &problems, e->query->rows);
 }
 
 /* --- backward ----------------------------------------------------------------------------------------------------- */

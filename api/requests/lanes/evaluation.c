@@ -3,6 +3,7 @@
 #include "failed_rows.h"
 #include "api/requests/fields/rows.h"
 #include <stdarg.h>
+#include <stdio.h>
 
 /* --- results ---------------------------------------------------------------------------------------------------- */
 
@@ -63,6 +64,31 @@ bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row,
 {
     api_place entry = api_place_index(batch, row);
     return fail_at_place(e, &entry, row, found);
+}
+
+void api_lane_problems_begin(api_lane_problems *problems, size_t block, size_t lanes)
+{
+    problems->block = block;
+    for (size_t lane = 0; lane < lanes; lane++)
+        api_problem_clear(&problems->lane[lane]);
+}
+
+void api_lane_problems_note(api_lane_problems *problems, size_t lane, long long step, const api_problem *found)
+{
+    char prefix[48] = "";
+    if (step >= 0) snprintf(prefix, sizeof prefix, "step %lld: ", step);
+    if (problems->lane[lane].code == API_NO_PROBLEM)
+        api_fail(&problems->lane[lane], found->code, NULL, "%s%s", prefix, found->detail);
+}
+
+bool api_lane_problems_tell(const api_evaluation *e, const api_lane_problems *problems, size_t n)
+{
+    const size_t first = problems->block * e->lanes;
+    for (size_t lane = 0; lane < e->lanes && first + lane < n; lane++) {
+        const api_problem *problem = &problems->lane[lane];
+        if (problem->code != API_NO_PROBLEM && !api_fail_found(e, API_Q, first + lane, problem)) return false;
+    }
+    return true;
 }
 
 const char *api_joint_of(const api_model *m, int body)

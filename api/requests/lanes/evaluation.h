@@ -105,6 +105,25 @@ bool api_fail_found(const api_evaluation *e, int field, size_t state, const api_
 bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row, const api_problem *found)
     __attribute__((cold));
 
+/* The problems of the states of a block that is computed in several passes, each of which may find states that fail.
+ * They are told at the end in the order of the states: a request fails by its first state, however many lanes a block
+ * has. */
+typedef struct api_lane_problems {
+    size_t      block;
+    api_problem lane[DYN_MAX_LANES];
+} api_lane_problems;
+
+/* Begins with a block of `lanes` states without a problem. */
+void api_lane_problems_begin(api_lane_problems *problems, size_t block, size_t lanes);
+
+/* Keeps `found` as the problem of a lane, unless it has one already. A `step` of 0 or more comes before the text. */
+void api_lane_problems_note(api_lane_problems *problems, size_t lane, long long step, const api_problem *found)
+    __attribute__((cold));
+
+/* Fails the states of the block that have a problem, without those after the `n` states of the request. The result is
+ * that of api_fail_state. */
+bool api_lane_problems_tell(const api_evaluation *e, const api_lane_problems *problems, size_t n);
+
 /* `singular` has one entry per state: the index of the body at which the mass matrix is singular, or -1. Fails the
  * states of blocks [block, block + blocks) whose entry is not -1. The result is that of api_fail_state. */
 bool api_check_singular(const api_evaluation *e, const double *singular, size_t block, size_t blocks);

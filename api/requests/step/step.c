@@ -167,24 +167,21 @@ bool api_step_check(const api_evaluation *e, const api_step_means *means, double
                                e->model->position_names[beyond->entry], DYN_MAX_ANGLE);
 }
 
-/* Fails the states of `range` whose step has no result; in a rollout the problem names the step. The result is that of
- * api_fail_state. */
+/* Notes the problems of the states of `range` whose step has no result; in a rollout they name the step. False: the
+ * time is over. */
 static bool check_states(const api_evaluation *e, const api_step_options *o, const api_step_means *by,
-                         const api_held_range *range, const dyn_step *io, size_t block)
+                         const api_held_range *range, const dyn_step *io, api_lane_problems *problems)
 {
+    const size_t   n = e->query->samples, first = problems->block * e->lanes;
     api_step_means means = *by;
     means.contact        = range->contact;
     if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* a step may have ended half-way */
-    for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
-        size_t      state      = block * e->lanes + lane;
-        char        prefix[48] = "";
-        api_problem found, problem;
-        api_problem_clear(&found), api_problem_clear(&problem);
-        if (range_of_state(e, o, state) != range || api_step_check(e, &means, o->held.damping, io, lane, &found))
-            continue;
-        if (e->query->samples > 0) snprintf(prefix, sizeof prefix, "step %zu: ", state % e->query->samples);
-        api_fail(&problem, found.code, NULL, "%s%s", prefix, found.detail);
-        if (!api_fail_found(e, API_Q, state, &problem)) return false;
+    for (size_t lane = 0; lane < e->lanes && first + lane < api_states(e->query); lane++) {
+        api_problem found;
+        api_problem_clear(&found);
+        if (range_of_state(e, o, first + lane) == range &&
+            !api_step_check(e, &means, o->held.damping, io, lane, &found))
+            api_lane_problems_note(problems, lane, n > 0 ? (long long)((first + lane) % n) : -1, &found);
     }
     return true;
 }
@@ -301,8 +298,9 @@ static void put_full(const api_evaluation *e, const api_selection *selected, con
 bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1: the operation is one_by_one */
-    const api_step_options *o        = selected->options;
-    const api_held_range   *last     = NULL;
+    const api_step_options *o    = selected->options;
+    const api_held_range   *last = NULL;
+    api_lane_problems       problems;
     dyn_step                io       = step_of_block(e, selected, block);
     dyn_loop_step_failures  failures = {{{.status = DYN_LOOPS_CLOSED}}};
     const api_step_means    by       = {.kernels   = e->kernels,
@@ -314,6 +312,7 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
     double                 *sticking = sticking_of_block(e, selected, &io, block);
     io.may_continue                  = api_step_may_continue;
     io.clock                         = &clock;
+    api_lane_problems_begin(&problems, block, e->lanes);
     put_full(e, selected, &io, block);
     for (size_t lane = 0; lane < e->lanes; lane++) {
         const api_held_range *range = range_of_state(e, o, block * e->lanes + lane);
@@ -321,10 +320,10 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
         last = range;
         clear_residual(e, selected, &io);
         api_step_take(o, range, &by, &io, sticking);
-        if (io.unsolved[0] == DYN_STEP_STOPPED || !check_states(e, o, &by, range, &io, block)) return false;
+        if (io.unsolved[0] == DYN_STEP_STOPPED || !check_states(e, o, &by, range, &io, &problems)) return false;
         if (o->held.n > 1) copy_states(e, selected, range, &io, sticking, block);
     }
-    return true;
+    return api_lane_problems_tell(e, &problems, api_states(e->query));
 }
 
 /* --- costs ------------------------------------------------------------------------------------------------------ */

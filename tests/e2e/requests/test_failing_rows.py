@@ -284,6 +284,23 @@ class FailingRows(FailingRowsCase):
             "frame": "platform", "position": [0, 0, 1], "orientation": [upright, [0, 0, 0, 2], upright]}, "on_error": "row"})
         self.assertIn((1, "bad-quaternion"), [(e["row"], e["code"]) for e in answer["errors"]])
 
+    def test_the_first_step_and_row_that_fail(self):
+        """A request fails by its first row and step that fail, beside others in a batch as alone: a batch is computed for several
+        rows and phases side by side."""
+        def torques(step):
+            """Returns six torques, of which that of one step, unless None, moves the arm out of range."""
+            return [[1, 1e200 if i == step else 0] for i in range(6)]
+        request = {"q": [0.3, 0.5], "qd": [0, 0], "step": 0.01}
+        phases = [{"steps": 3}, {"steps": 3, "held": [{"frame": "link2", "axes": ["y"]}]}]
+        for operation, more in (("rollout", {}), ("rollout", {"phases": phases}), ("rollout-gradient", {"multipliers_q": [[1, 1]] * 6})):
+            for steps in ((None, 4, 1, 0), (None, None, None, 1, 4, None, None, None, 2)):
+                rows = [torques(step) for step in steps]
+                first = next(i for i, step in enumerate(steps) if step is not None)
+                alone = self.assertProblem(self.post("two_link", operation, {**request, **more, "torques": rows[first]}), 422)
+                self.assertEqual(alone["detail"].partition(":")[0], f"step {steps[first]}")
+                problem = self.assertProblem(self.post("two_link", operation, {**request, **more, "torques": rows}), 422, row=first)
+                self.assertEqual(problem["detail"], alone["detail"])
+
     def test_joints_in_another_order(self):
         """With `joints`, the problem names the overflowing entry by its index in the request's order."""
         names = self.ok(self.client.get("/v1/models/arm"))["velocity_names"]
