@@ -106,8 +106,8 @@ bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row,
     __attribute__((cold));
 
 /* The problems of the states of a block that is computed in several passes, each of which may find states that fail.
- * They are told at the end in the order of the states: a request fails by its first state, however many lanes a block
- * has. */
+ * The problems are told at the end in the order of the states: a request fails by its first state, however many lanes a
+ * block has. */
 typedef struct api_lane_problems {
     size_t      block;
     api_problem lane[DYN_MAX_LANES];
