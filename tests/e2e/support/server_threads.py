@@ -42,9 +42,9 @@ def time_slice(thread):
     """Returns the slice, in s, that the scheduler gives a thread without a real-time policy; None if the kernel does not tell:
     before Linux 6.12."""
     attributes = (ctypes.c_ubyte * 48)()  # sched_attr of sched_setattr(2): the runtime, in ns, is the 64-bit number at byte 24
-    libc = ctypes.CDLL(None, use_errno=True)
+    libc = ctypes.CDLL(None)
     if libc.syscall(SCHED_GETATTR, thread, attributes, len(attributes), 0) != 0:
-        raise OSError(ctypes.get_errno(), "sched_getattr")
+        return None
     return int.from_bytes(bytes(attributes[24:32]), sys.byteorder) / 1e9 or None
 
 
