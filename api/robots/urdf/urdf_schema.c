@@ -48,7 +48,7 @@ static const api_xml_known known[] = {
      "a limit that only planners use"},
     {" joint ", " dynamics ", API_XML_ONCE, " damping friction ", NULL, NULL},
     {" dynamics ", " K D mu_coulomb mu_viscous ", API_XML_ATTRIBUTE_NOT_HELD, NULL, NULL, "springs and friction"},
-    {" joint ", " joint_properties traits ", API_XML_NOT_HELD, NULL, NULL, "springs and damping"},
+    {" joint ", " joint_properties traits ", API_XML_NOT_HELD, NULL, " 0 0. 0.0 0.00 ", "springs and damping"},
     {" joint ", " controller_gains ", API_XML_NOT_HELD, NULL, NULL, "the torques of a controller"},
     {" joint ", " mimic ", API_XML_ONCE, " joint multiplier offset ", NULL, NULL},
     {" joint ", " calibration ", API_XML_DROPPED, " reference_position rising falling ", NULL, NULL},

@@ -231,11 +231,11 @@ static void check_dropped(findings *t, const api_xml_vocabulary *v, const xmlNod
     if (t->counted == before) count_element(t, DROPPED_ELEMENT, element, known->effect);
 }
 
-/* True if the content of an element is one of a list. */
-static bool has_content(const xmlNode *element, const char *contents)
+/* True if the text of an element or attribute is one word of a list. */
+static bool is_one_of(const xmlNode *node, const char *harmless)
 {
     static const char white[] = " \t\r\n";
-    xmlChar          *content = contents ? xmlNodeGetContent(element) : NULL;
+    xmlChar          *content = harmless ? xmlNodeGetContent(node) : NULL;
     bool              is      = false;
     if (content) {
         char  *word        = (char *)content + strspn((char *)content, white);
@@ -243,10 +243,20 @@ static bool has_content(const xmlNode *element, const char *contents)
         bool   one         = word[length + strspn(word + length, white)] == '\0';
         word[length]       = '\0';
         spaced_word spaced = space("", word);
-        is                 = one && length > 0 && lists(contents, &spaced);
+        is                 = one && length > 0 && lists(harmless, &spaced);
     }
     xmlFree(content);
     return is;
+}
+
+/* True if an element says nothing but words of a list: in its content or, of an empty element, in all attributes. */
+static bool says_only(const xmlNode *element, const char *harmless)
+{
+    const xmlAttr *a = element->properties;
+    if (element->children || !a) return is_one_of(element, harmless);
+    while (a && is_one_of((const xmlNode *)a, harmless))
+        a = a->next;
+    return !a;
 }
 
 static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known)
@@ -259,7 +269,7 @@ static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNod
         break;
     case API_XML_DROPPED: check_dropped(t, v, element, known); break;
     case API_XML_NOT_HELD:
-        if (!has_content(element, known->dropped)) count_element(t, NOT_HELD, element, known->effect);
+        if (!says_only(element, known->dropped)) count_element(t, NOT_HELD, element, known->effect);
         break;
     case API_XML_ELSEWHERE:
     case API_XML_ATTRIBUTE_READ:

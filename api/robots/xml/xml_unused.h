@@ -25,9 +25,10 @@ typedef struct api_xml_known {
     api_xml_use use;
     const char *attributes; /* those that are read, or of appearance only. Of API_XML_DROPPED: all that are known; NULL:
                                any attribute, and of its content only what is not held counts */
-    const char *dropped;    /* known attributes without a part in the dynamics; of API_XML_NOT_HELD: contents with which
-                               the element has no effect, such as " false 0 "; NULL: none */
-    const char *effect;     /* more words for the report; NULL: none */
+    const char *dropped; /* known attributes without a part in the dynamics; of API_XML_NOT_HELD: words with which the
+                            element has no effect, such as " false 0 ", as its content or, if it is empty, as the
+                            values of its attributes; NULL: none */
+    const char *effect;  /* more words for the report; NULL: none */
 } api_xml_known;
 
 typedef struct api_xml_vocabulary {

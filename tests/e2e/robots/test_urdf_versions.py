@@ -113,6 +113,14 @@ class Versions(UrdfCase):
                 "j", "w", "a", limit.replace('acceleration="3"', 'acceleration="0"')), version=version))
             self.assertEqual([e["code"] for e in words(zero, "warning", "acceleration limit 0 is not greater than 0")], ["suspicious"])
 
+    def test_old_forces_of_zero_are_no_loss(self):
+        """<joint_properties> is how files of 2009 wrote <dynamics>."""
+        for given, lost in (('damping="0.0" friction="0.0"', False), ('damping="0" friction="0.00"', False), ('damping="0.0" friction="0.1"', True),
+                            ('damping="1" friction="0"', True), ("", True)):
+            taken = self.take("old", robot(link("w"), link("a", f"<inertial>{BODY}</inertial>"), joint("j", "w", "a", f"<joint_properties {given}/>"),
+                                           version="1.0"))
+            self.assertEqual([e["code"] for e in words(taken, "warning", "<joint_properties>")], ["not-held"] * lost, given)
+
     def test_limits_of_drake_are_named(self):
         for declared in ('xmlns:drake="http://drake.mit.edu"', ""):
             text = robot(link("w"), link("a", f"<inertial>{BODY}</inertial>"),
