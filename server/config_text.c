@@ -108,3 +108,19 @@ void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const c
         visit(arg, s->name, text);
     }
 }
+
+void srv_config_print_changed(const srv_config *config, char *text, size_t size)
+{
+    size_t length = 0;
+    *text         = '\0';
+    for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++) {
+        char value[1024];
+        if (srv_setting_origin(config, s) == SRV_BY_DEFAULT || !s->default_text) continue;
+        srv_setting_print_openly(config, s, value, sizeof value);
+        if (strcmp(value, s->default_text) == 0) continue;
+        int n = snprintf(text + length, size - length, "%s%s %s (default %s)", length > 0 ? ", " : "", s->name, value,
+                         s->default_text);
+        if (n < 0 || (size_t)n >= size - length) return;
+        length += (size_t)n;
+    }
+}

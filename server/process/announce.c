@@ -12,9 +12,12 @@ static void log_setting(void *arg, const char *name, const char *value)
 void srv_service_log_start(srv_service *s)
 {
     srv_line line;
+    char     changed[1000];
+    srv_config_print_changed(&s->config, changed, sizeof changed);
     srv_log_begin(&line, &s->log, SRV_INFO, "starting");
     srv_log_text(&line, "version", TORQUED_VERSION);
     srv_log_text(&line, "build", srv_build_id());
+    srv_log_text(&line, "changed", changed);
     srv_config_visit(&s->config, log_setting, &line);
     srv_log_end(&line);
 }

@@ -72,7 +72,7 @@ static void log_stuck(const srv_watchdog *w, api_thread_label kind, const char *
     char        message[100];
     srv_line    line;
     if (pool) srv_pool_find_overdue(pool, w->checked, &overdue);
-    snprintf(message, sizeof message, "%zu %s have made no progress for %.1f s%s", stuck, threads,
+    snprintf(message, sizeof message, "%zu of the %s made no progress for %.1f s%s", stuck, threads,
              (double)w->patience / 1e9, *overdue.path ? "; one runs the request of this path and client" : "");
     srv_log_begin(&line, w->server->log, SRV_ERROR, "stuck");
     srv_log_text(&line, "message", message);
@@ -90,7 +90,7 @@ static void report(srv_watchdog *w, api_thread_label kind, size_t stuck)
     api_metric_add(API_METRIC_STUCK_THREADS, (api_label_values){{kind}}, (int64_t)stuck - (int64_t)w->stuck[kind]);
     w->stuck[kind] = stuck;
     if (kind == API_THREAD_LOOP && stuck > 0)
-        api_set_unready(w->server->api, "loops", "%zu loops have made no progress for %.1f s", stuck,
+        api_set_unready(w->server->api, "loops", "%zu of the loops made no progress for %.1f s", stuck,
                         (double)w->patience / 1e9);
     else if (kind == API_THREAD_LOOP)
         api_clear_reason(w->server->api, "loops");

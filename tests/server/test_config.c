@@ -213,6 +213,19 @@ static void test_values_in_force_are_printed_as_they_are_given(void **state)
     assert_int_equal(rows, settings + 2); /* without the heading and the separator */
 }
 
+static void test_settings_that_are_not_defaults_are_printed_with_these(void **state)
+{
+    char text[200], room[24];
+    assert_int_equal(read_args(NULL, NULL, NULL, NULL), SRV_SERVE);
+    srv_config_print_changed(&config, text, sizeof text);
+    assert_string_equal(text, "");
+    assert_int_equal(read_args("--queue=0.5", "--memory=2048M", "--max-rows=7", "--tokens=clients"), SRV_SERVE);
+    srv_config_print_changed(&config, text, sizeof text);
+    assert_string_equal(text, "max-rows 7 (default 131072), queue 0.5 (default 1)");
+    srv_config_print_changed(&config, room, sizeof room);
+    assert_string_equal(room, "max-rows 7 (default 131");
+}
+
 static void test_models_folder(void **state)
 {
     char folder[4096];
@@ -235,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_contradictions_name_both_settings),
         cmocka_unit_test(test_a_bad_variable_is_named),
         cmocka_unit_test(test_values_in_force_are_printed_as_they_are_given),
+        cmocka_unit_test(test_settings_that_are_not_defaults_are_printed_with_these),
         cmocka_unit_test(test_models_folder),
     };
     return cmocka_run_group_tests(tests, clear_environment, NULL);

@@ -166,7 +166,7 @@ class Apart(Health):
                 self.assertLess(time.monotonic(), give_up, "a held loop is ready for ever")
                 time.sleep(0.05)
             self.assertEqual((answer.status, answer.json()["code"]), (503, "not-ready"))
-            self.assertIn("1 loops have made no progress", answer.json()["detail"])
+            self.assertIn("1 of the loops made no progress", answer.json()["detail"])
             self.assertEqual(self.probe("/livez").status, 200)
         while self.probe("/readyz").status != 200:
             self.assertLess(time.monotonic(), give_up + PATIENCE)
