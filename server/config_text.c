@@ -115,7 +115,7 @@ void srv_config_print_changed(const srv_config *config, char *text, size_t size)
     *text         = '\0';
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++) {
         char value[1024];
-        if (srv_setting_origin(config, s) == SRV_BY_DEFAULT || !s->default_text) continue;
+        if (srv_setting_origin(config, s) == SRV_BY_DEFAULT || s->kind == TEXT) continue;
         srv_setting_print_openly(config, s, value, sizeof value);
         if (strcmp(value, s->default_text) == 0) continue;
         int n = snprintf(text + length, size - length, "%s%s %s (default %s)", length > 0 ? ", " : "", s->name, value,
