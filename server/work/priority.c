@@ -15,7 +15,7 @@ void srv_leave_real_time(void)
     (void)pthread_setschedparam(pthread_self(), SCHED_OTHER, &none);
 }
 
-/* sched_attr of linux/sched/types.h, which cannot be included beside sched.h. */
+/* The attributes of sched_setattr(2), which glibc does not declare before its version 2.41. */
 typedef struct schedule {
     uint32_t size, policy;
     uint64_t flags;
