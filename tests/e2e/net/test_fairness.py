@@ -191,7 +191,7 @@ class ManyBodies(unittest.TestCase):
         self.server.client().put("/v1/models/branched", branched())
 
     def turns(self):
-        """Returns the number of long turns of the loop, and of those of more than 2 ms of processor time."""
+        """Returns the number of turns of the loop above 0.25 ms of processor time, and of those above 2 ms."""
         metrics = Client(health_port(self.server), PATIENCE).get("/metrics").body.decode()
         counts = dict(line.rsplit(" ", 1) for line in metrics.splitlines() if line.startswith("torqued_loop_turn_seconds"))
         whole = float(counts["torqued_loop_turn_seconds_count"])
