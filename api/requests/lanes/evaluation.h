@@ -105,9 +105,8 @@ bool api_fail_found(const api_evaluation *e, int field, size_t state, const api_
 bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row, const api_problem *found)
     __attribute__((cold));
 
-/* The problems of the states of a block that is computed in several passes, each of which may find states that fail.
- * The problems are told at the end in the order of the states: a request fails by its first state, however many lanes a
- * block has. */
+/* Problems of the states of a block, found in several passes over the block. api_lane_problems_tell reports them after
+ * the last pass, in the order of the states, so that the refusal of a request does not depend on the number of lanes. */
 typedef struct api_lane_problems {
     size_t      block;
     api_problem lane[DYN_MAX_LANES];
