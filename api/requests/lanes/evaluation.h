@@ -106,7 +106,7 @@ bool api_fail_entry(const api_evaluation *e, const api_place *batch, size_t row,
     __attribute__((cold));
 
 /* Problems of the states of a block, found in several passes over the block. api_lane_problems_tell reports them after
- * the last pass, in the order of the states, so that the refusal of a request does not depend on the number of lanes. */
+ * the last pass, in the order of the states: which problem a request has must not depend on the number of lanes. */
 typedef struct api_lane_problems {
     size_t      block;
     api_problem lane[DYN_MAX_LANES];
