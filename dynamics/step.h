@@ -8,7 +8,7 @@
 #include "held_directions.h"
 
 /* Methods of integration over one step of h seconds, with constant tau and wrenches. q * exp(u) displaces positions by
- * u (recursion/displacement.h); a is the acceleration that forward dynamics gives. */
+ * u (algorithms/step_displacement.h); a is the acceleration that forward dynamics gives. */
 typedef enum dyn_step_method {
     DYN_EXPLICIT_EULER,      /* q+ = q * exp(h qd), qd+ = qd + h a(q, qd) */
     DYN_SEMI_IMPLICIT_EULER, /* qd+ = qd + h a(q, qd), q+ = q * exp(h qd+) */

@@ -1,8 +1,8 @@
 /* json.c - see json.h: parse a JSON text, and word the parser's errors. */
 #include "json.h"
-#include "api/codec/remedies/json_remedy.h"
-#include "api/codec/remedies/other_format.h"
-#include "api/codec/remedies/kind_text.h"
+#include "api/codec/misread_bodies/json_remedy.h"
+#include "api/codec/misread_bodies/other_format.h"
+#include "api/codec/misread_bodies/kind_text.h"
 #include "pointer.h"
 #include "utf8.h"
 #include "api/base/memory/jansson_memory.h"

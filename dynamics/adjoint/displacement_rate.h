@@ -1,4 +1,4 @@
-/* displacement_rate.h - differentiates the derivatives by_q and by_u of displacement.h along a change of u (own
+/* displacement_rate.h - differentiates the derivatives by_q and by_u of step_displacement.h along a change of u (own
  * derivation).
  *
  * With the change du of u, exp(u) moves at the twist y = by_u du in its own axes, and by_q = Ad(exp(-u)) has the rate
@@ -9,9 +9,9 @@
  *
  * where S' has the second derivatives of V v, and y' stands for the change of y. */
 #pragma once
-#include "dynamics/recursion/displacement.h"
+#include "dynamics/algorithms/step_displacement.h"
 
-/* Second derivatives of B and C (displacement.h) with respect to s = t^2, the square of the angle. */
+/* Second derivatives of B and C (step_displacement.h) with respect to s = t^2, the square of the angle. */
 typedef struct turn_curvature {
     lane B, C;
 } turn_curvature;

@@ -4,7 +4,7 @@
  *
  * The methods are differentiated backwards from their last equation to the first. With lambda_q and lambda_v for the
  * multipliers of q+ and qd+, and by_q and by_u for the derivatives of the displaced position q * exp(u) with respect to
- * q and u (displacement.h), "x gets y" means that y is added to the multipliers of x:
+ * q and u (step_displacement.h), "x gets y" means that y is added to the multipliers of x:
  *
  *     explicit Euler:       a gets h lambda_v,  qd gets lambda_v + h by_u^T lambda_q,  q gets by_q^T lambda_q,
  *     semi-implicit Euler:  qd+ gets lambda = lambda_v + h by_u^T lambda_q,  a gets h lambda,  qd gets lambda,

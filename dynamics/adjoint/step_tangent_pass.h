@@ -2,7 +2,7 @@
  * Part of step_directional.c and step_hessian_product.c.
  *
  * d is a rate along the direction (e, dqd, dtau) of the state and tau. A position q * exp(u) has the rate by_q e + by_u
- * du (displacement.h), an acceleration that of forward_directional.c, and
+ * du (step_displacement.h), an acceleration that of forward_directional.c, and
  *
  *     explicit Euler:       du = h dqd,   dqd+ = dqd + h da,
  *     semi-implicit Euler:  du = h dqd+,  dqd+ = dqd + h da,

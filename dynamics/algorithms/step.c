@@ -1,6 +1,6 @@
 /* step.c - integrates the motion over one step and differentiates the result.
  *
- * Positions are displaced on their manifold (recursion/displacement.h). With the displacement u, the acceleration a, a
+ * Positions are displaced on their manifold (step_displacement.h). With the displacement u, the acceleration a, a
  * change e of q on its tangent space, a_q = da/dq and so on, q+ = q * exp(u) and qd+ = qd + h a have the derivatives
  *
  *     e+ = by_q e + by_u du,  dqd+ = dqd + h (a_q e + a_qd dqd + a_tau dtau),

@@ -4,7 +4,7 @@
 #include "kernels.h"
 #include "dynamics/step.h"
 #include "dynamics/recursion/coordinate_tree.h"
-#include "dynamics/recursion/displacement.h"
+#include "dynamics/algorithms/step_displacement.h"
 #include "held_derivatives.h"
 #include "row_products.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 /* configuration.h - add displacements to configurations, and subtract configurations, joint by joint.
  *
  * A joint of one coordinate has q+ = q + u. A joint with a quaternion moves for one unit of time with the constant
- * twist u = (v, w) in the axes of its body, as in recursion/displacement.h (Lynch & Park 2017, ch. 3): with t = |w|,
+ * twist u = (v, w) in the axes of its body, as in step_displacement.h (Lynch & Park 2017, ch. 3): with t = |w|,
  *
  *     R+ = R E,  p+ = p + R V v,  E = 1 + A [w] + B [w]^2,  V = 1 + B [w] + C [w]^2,
  *     A = sin t / t,  B = (1 - cos t) / t^2,  C = (t - sin t) / t^3.

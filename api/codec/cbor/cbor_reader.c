@@ -2,8 +2,8 @@
  * reader is iterative; its stack of open arrays and maps is as deep as the nesting limit. */
 #include "cbor_reader.h"
 #include "cbor_typed_elements.h"
-#include "api/codec/remedies/kind_text.h"
-#include "api/codec/remedies/other_format.h"
+#include "api/codec/misread_bodies/kind_text.h"
+#include "api/codec/misread_bodies/other_format.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

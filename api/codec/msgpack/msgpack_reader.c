@@ -1,8 +1,8 @@
 /* msgpack_reader.c - read a request in MessagePack; msgpack_numpy.c reads arrays of NumPy. The reader is iterative; its
  * stack of open arrays and maps is as deep as the nesting limit. */
 #include "msgpack_reader.h"
-#include "api/codec/remedies/kind_text.h"
-#include "api/codec/remedies/other_format.h"
+#include "api/codec/misread_bodies/kind_text.h"
+#include "api/codec/misread_bodies/other_format.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* node.c - see node.h: find members by key, and read packed numbers. */
 #include "node.h"
-#include "api/codec/remedies/kind_text.h"
+#include "api/codec/misread_bodies/kind_text.h"
 #include <math.h>
 #include <string.h>
 

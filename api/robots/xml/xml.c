@@ -2,7 +2,7 @@
  * subset, where entities would be declared, and at an element that is nested too deeply. */
 #include "xml.h"
 #include "api/archive/container.h"
-#include "api/codec/remedies/other_format.h"
+#include "api/codec/misread_bodies/other_format.h"
 #include "api/codec/utf8.h"
 #include "xml_prepare.h"
 #include <libxml/SAX2.h>

@@ -9,9 +9,9 @@ from harness import ROOT
 
 # Endings that a list leaves out on purpose.
 LEFT_OUT = {"server/console/src/pages/upload.tsx": {".world", ".config"}, "tests/corpus": {".config"},
-            "api/codec/remedies/other_format.c": {".mjcf", ".world", ".config"}}
+            "api/codec/misread_bodies/other_format.c": {".mjcf", ".world", ".config"}}
 LISTS = {"server/console/src/pages/upload.tsx": r"input\.accept = '([^']*)'", "tests/corpus": r"^ENDINGS = \(([^)]*)\)",
-         "api/codec/remedies/other_format.c": r"endings\[\] = \{([^}]*)\}"}
+         "api/codec/misread_bodies/other_format.c": r"endings\[\] = \{([^}]*)\}"}
 
 
 def text(path):

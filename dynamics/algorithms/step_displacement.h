@@ -1,4 +1,4 @@
-/* displacement.h - moves the coordinates of joints by a displacement u, and differentiates the result.
+/* step_displacement.h - moves the coordinates of joints by a displacement u, and differentiates the result.
  *
  * A joint of one coordinate has q+ = q + u. A joint with a quaternion moves for one unit of time with the constant
  * twist u = (v, w) in the axes of its body (Lynch & Park 2017, ch. 3):
@@ -12,7 +12,7 @@
  *
  * where J = E^T V = 1 - B [w] + C [w]^2 is the right Jacobian of rotations. */
 #pragma once
-#include "workspace.h"
+#include "dynamics/recursion/workspace.h"
 
 /* Derivatives of the displaced coordinates of one joint, n x n for n velocities: a change e of the coordinates and a
  * change du of the displacement give the change e+ = by_q e + by_u du of the displaced coordinates. */
