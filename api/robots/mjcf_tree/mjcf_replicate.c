@@ -257,23 +257,31 @@ static bool open_replicate(replicate *r)
         !api_xml_text(&m->xml, r->element, "childclass", API_OPTIONAL, &r->childclass) ||
         !collect_names(r, r->element, &n))
         return false;
-    if (!(count >= 1 && count <= API_MJCF_COPIES && count == floor(count)))
-        return api_xml_fail(&m->xml, r->element, API_BAD_VALUE, "count of <replicate> is a whole number from 1 to %d",
+    if (!(count <= API_MJCF_COPIES && count == floor(count)))
+        return api_xml_fail(&m->xml, r->element, API_BAD_VALUE, "count of <replicate> is a whole number of at most %d",
                             API_MJCF_COPIES);
     if (strlen(r->separator) > LONGEST_SEPARATOR)
         return api_xml_fail(&m->xml, r->element, API_BAD_VALUE, "sep of <replicate> has more than %d bytes",
                             LONGEST_SEPARATOR);
-    r->count = (size_t)count;
+    r->count = count > 0 ? (size_t)count : 0;
     m->n_copies += r->count * (n + 1);
     return m->n_copies <= API_MJCF_COPIES ||
            api_xml_fail(&m->xml, r->element, API_MODEL_TOO_LARGE, "<replicate> and <attach> make more than %d elements",
                         API_MJCF_COPIES);
 }
 
+/* Reports a count of 0 or less, with which MuJoCo makes no copy and leaves out the elements that refer to one. */
+static bool report_none(const replicate *r)
+{
+    return r->count > 0 || api_xml_report(&r->m->xml, r->element, "info", "dropped",
+                                          "<replicate> makes no copy: its elements, and those that refer to them, are "
+                                          "not part of the model");
+}
+
 static bool expand_replicate(replicate *r)
 {
     double position[3] = {0};
-    if (!open_replicate(r)) return false;
+    if (!open_replicate(r) || !report_none(r)) return false;
     for (size_t i = 0; i < r->count; i++) {
         set_suffix(r, i);
         if (!make_copy(r, i, position)) return false;

@@ -31,6 +31,18 @@ class Replicates(mujoco3.Agreement):
                            {"euler": "10 20 30", "offset": ".5 .2 .1", "sep": "-", "count": 11}, {"count": 1}, {"count": 10, "euler": "0 7 0"}):
             self.same(file(replicate(**attributes)))
 
+    def test_no_copies(self):
+        """MuJoCo makes none of a count of 0 or less, and leaves out actuators, tendons and equalities that refer to one."""
+        base = '<body name="base"><joint name="j" axis="0 1 0"/><geom size=".2" pos=".1 0 0"/>{}</body>'
+        for count in (0, -2):
+            for after in ("", '<actuator><motor joint="hip" gear="2" armature=".3"/><motor joint="j" gear="3" armature=".2"/></actuator>',
+                          '<tendon><fixed name="t" stiffness="7"><joint joint="hip" coef="2"/><joint joint="j" coef="3"/></fixed></tendon>',
+                          '<equality><joint joint1="hip" joint2="j" polycoef="0 2 0 0 0"/></equality>'):
+                said = self.same(file(base.format(replicate(count=count)), after))
+                self.assertTrue(any(text.startswith("<replicate> makes no copy") for text in said), said)
+        self.same(file(base.format(replicate(replicate(count=0) + replicate(LEG.replace("leg", "arm").replace("hip", "shoulder").replace(
+            "ankle", "wrist").replace("toe", "tip").replace("foot", "hand"), count=2), count=3, sep="_"))))
+
     def test_units_and_sequences(self):
         for before in ('<compiler angle="radian"/>', '<compiler eulerseq="ZYx"/>', '<compiler angle="radian" eulerseq="zxz"/>'):
             self.same(file(replicate(euler=".1 .2 .3", offset=".5 .2 .1"), before=before))
@@ -91,7 +103,7 @@ class Replicates(mujoco3.Agreement):
         self.assertEqual(len(Compiled(text).about["equalities"]), 2)
 
     def test_refusals(self):
-        for text, code, says in ((file(replicate(count=0)), "bad-value", "whole number"), (file(replicate(count=1.5)), "bad-value", "whole number"),
+        for text, code, says in ((file(replicate(count=1.5)), "bad-value", "whole number"),
                                  (file(f"<replicate>{LEG}</replicate>"), "missing-field", "count"),
                                  (file(replicate(count=60000)), "model-too-large", "more than"),
                                  (file(replicate(replicate(replicate(count=200), count=200), count=200)), "model-too-large", "more than"),
