@@ -36,8 +36,8 @@ static const api_model_format *find_format(const api_model_form *form, api_probl
     return format;
 }
 
-/* Lists the warnings about the file that the model was read from. Reading the document finds the other ones again.
- * NULL when memory is short. */
+/* Lists the warnings about the file that the model was read from. Warnings about the document are left out: they are
+ * found again when the document is read. */
 static json_t *list_warnings(const json_t *report)
 {
     json_t *list = json_array(), *entry;
@@ -93,7 +93,7 @@ static char *write_document(const api *a, const api_model *model, const api_mode
     json_t *in = api_json_parse(model->document, model->document_length, API_EMIT_DEPTH, reader->problem);
     if (!in) return NULL;
     bool read = api_document_read(&document, reader, in, model->name, a->limits.links);
-    json_array_clear(reader->report); /* of reading, which the caller knows */
+    json_array_clear(reader->report); /* removes the entries of this second reading: the caller has them already */
     if (read && (!form->bound || format->bound(&document, reader)))
         text = format->write(&document, &heading, reader, length);
     json_decref(document.canonical);

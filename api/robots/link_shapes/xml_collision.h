@@ -9,7 +9,7 @@
 typedef enum api_collision_kind {
     API_COLLISION_SOLID,
     API_COLLISION_CONE,    /* size: radius, length along z; the origin is in the middle of its axis, the apex above */
-    API_COLLISION_MESH,    /* weighs the volume that it encloses */
+    API_COLLISION_MESH,    /* a mesh; its mass is that of the enclosed volume */
     API_COLLISION_NO_SOLID /* without a volume: planes, heightmaps, images */
 } api_collision_kind;
 
@@ -17,7 +17,7 @@ typedef struct api_collision {
     const xmlNode     *element;
     api_collision_kind kind;
     api_solid          solid;
-    double             size[3];  /* m, as inertia.h has them */
+    double             size[3];  /* m, in the order that inertia.h gives for the solid */
     const char        *file;     /* name of the file of a mesh */
     double             scale[3]; /* factors of the coordinates of a mesh */
     double             density;  /* kg/m^3 */

@@ -6,7 +6,7 @@
 
 /* A shape and its colour. */
 typedef struct api_xml_visual {
-    api_collision shape; /* kind, solid, size, file, scale and X count */
+    api_collision shape; /* members that are used: kind, solid, size, file, scale, X */
     bool          has_rgba;
     double        rgba[4];
 } api_xml_visual;

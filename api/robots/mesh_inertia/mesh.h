@@ -10,7 +10,7 @@
 enum {
     API_MESH_FACES    = 1000000, /* most faces of a mesh */
     API_MESH_VERTICES = 3000000, /* most vertices of a mesh */
-    API_MESH_POINTS   = 200000,  /* most vertices of a mesh whose convex hull is asked for */
+    API_MESH_POINTS   = 200000,  /* most vertices of a mesh for which a convex hull is computed */
     API_MESH_REASON   = 160      /* bytes of a reason, NUL included */
 };
 
@@ -21,7 +21,7 @@ typedef struct api_mesh {
     size_t    left_out; /* faces of further groups of an OBJ file, of which MuJoCo reads the first alone */
 } api_mesh;
 
-/* Rules by which a mesh weighs: `inertia` of <mesh> in MJCF. */
+/* Rules for the mass of a mesh: `inertia` of <mesh> in MJCF. */
 typedef enum api_mesh_rule {
     API_MESH_CONVEX, /* the convex hull of the vertices */
     API_MESH_EXACT,  /* the volume that it encloses */

@@ -15,8 +15,8 @@ static json_t *open_object(api_mjcf *m, json_t *owner, const char *key)
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-/* In MJCF bodies and sites have names of their own, in a document links and frames share one list: a site gives way to
- * a body, and a made name gives way to a given one. */
+/* In MJCF bodies and sites have separate names; in a document links and frames share one list. On a conflict the site
+ * is renamed, not the body, and a generated name, not one from the file. */
 static const char *link_of(const api_mjcf *m, int body)
 {
     return body < 0 ? "world" : m->bodies[body].name;
@@ -69,8 +69,8 @@ bool api_mjcf_name_all(api_mjcf *m)
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
 
-/* Returns how far a joint of one coordinate is turned or moved back: from `ref`, where the body stands as the file
- * says, to 0, or to the position where the joint is locked. rad or m. */
+/* Returns the displacement, rad or m, that takes a joint with one coordinate from `ref`, its position in the pose of
+ * the file, to 0, or to the position at which the joint is locked. */
 static double way_back(const api_mjcf_joint *joint)
 {
     return api_mjcf_has_several(joint) ? 0 : (joint->locked ? joint->offset : 0) - joint->ref;
@@ -85,7 +85,7 @@ static bool check_way_back(api_mjcf *m, const api_mjcf_joint *joint)
                                             API_NUMBER_TEXT(by), most);
 }
 
-/* The joint's motion is about its own frame: the anchor, in the axes of the body, turned or moved by way_back(). */
+/* Pose of the joint's frame in the body: the anchor, in the axes of the body, displaced by way_back(). */
 static dyn_pose joint_frame(const api_mjcf_joint *joint, const dyn_pose *X_of_body)
 {
     dyn_pose anchor = dyn_pose_translation(joint->pos[0], joint->pos[1], joint->pos[2]);
@@ -122,8 +122,8 @@ static bool write_own_link(api_mjcf *m, const api_mjcf_body *body, api_xml_link 
     return ok;
 }
 
-/* Writes the chain of a body's joints. `X` is the pose of the body frame in the link before, where all joints are at
- * their reference. */
+/* Writes the chain of a body's joints. `X` is the pose of the body frame in the previous link, with all joints at their
+ * reference. */
 static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *link)
 {
     dyn_pose X = body->X_pb;

@@ -33,7 +33,7 @@ typedef struct matrix {
     size_t      n;
     coordinate *at;
     double     *M;   /* [n n], then its Cholesky factor; then [n] for a column */
-    int        *end; /* [n_bodies] one past the last body that is in the body; its own bodies follow a body */
+    int        *end; /* [n_bodies] end of the body's descendants, which directly follow the body in the list */
 } matrix;
 
 /* --- coordinates -------------------------------------------------------------------------------------------------- */

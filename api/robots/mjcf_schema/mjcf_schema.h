@@ -6,16 +6,17 @@
 
 /* Classes of elements and attributes, by what the reader makes of them. */
 typedef enum api_mjcf_use {
-    API_MJCF_HELD,       /* the model holds it */
+    API_MJCF_HELD,       /* the model contains it */
     API_MJCF_EXPANDED,   /* applied while the file is read: classes, frames, sections */
-    API_MJCF_SILENT,     /* irrelevant to dynamics, and not reported: names, colours */
+    API_MJCF_SILENT,     /* irrelevant to dynamics, and not in the report: names, colours */
     API_MJCF_IRRELEVANT, /* irrelevant to dynamics */
-    API_MJCF_CONTACT,    /* of contacts: irrelevant to the dynamics without contacts */
-    API_MJCF_SOFTNESS,   /* of soft constraints: those of a model are exact */
+    API_MJCF_CONTACT,    /* of contacts, which a model does not have */
+    API_MJCF_SOFTNESS,   /* of soft constraints; the constraints of a model are exact */
     API_MJCF_CONTROL,    /* of what an actuator does with its control */
-    API_MJCF_REPORTED,   /* not held where it has an effect, which the reader of the element reports, or refused */
-    API_MJCF_NOT_HELD,   /* not held: a warning */
-    API_MJCF_OLD,        /* of earlier versions, and read or irrelevant */
+    API_MJCF_REPORTED, /* its effect is not in the model: where it has one, the reader of the element reports or refuses
+                          it */
+    API_MJCF_NOT_HELD, /* its effect is not in the model: a warning */
+    API_MJCF_OLD,      /* of earlier versions; read, or irrelevant */
     API_MJCF_USES
 } api_mjcf_use;
 

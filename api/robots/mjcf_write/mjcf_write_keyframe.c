@@ -27,7 +27,7 @@ static double value_of(const api_document_configuration *configuration, const ch
     return value ? json_number_value(value) : strcmp(suffix, ".qw") == 0;
 }
 
-/* The quaternion of a ball turns axes of the body: its vector part is that of the joint's axes, turned by C. */
+/* The quaternion of a ball is written in axes of the body: its vector part in joint axes is rotated by C. */
 static void add_quaternion(qpos_text *to, const api_mjcf_position *joint)
 {
     static const char *const suffix[3] = {".qx", ".qy", ".qz"};

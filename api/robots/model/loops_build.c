@@ -1,4 +1,4 @@
-/* loops_build.c - resolves the frames of a document's loops, and says in words why loops cannot be built
+/* loops_build.c - resolves the frames of a document's loops, and describes in words why loops cannot be built
  * (dynamics/loops/loops_build.h). */
 #include "loops_build.h"
 #include "dynamics/loops/loops_build.h"

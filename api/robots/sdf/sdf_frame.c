@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_STEPS = 500 }; /* bounds the recursion */
+enum { MOST_STEPS = 500 }; /* most frames between a frame and its link or base; bounds the recursion */
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
@@ -109,7 +109,8 @@ static bool next_attached(api_sdf *sdf, int index, int *next)
         return *next != API_SDF_NONE;
     }
     if (frame->kind != API_SDF_IS_MODEL) return true;
-    for (size_t i = (size_t)index + 1; i < sdf->n_frames; i++) { /* the first link or else model in it */
+    for (size_t i = (size_t)index + 1; i < sdf->n_frames;
+         i++) { /* the first link of the model or, without links, its first nested model */
         bool inside = sdf->frames[i].scope == index;
         *next       = (int)i;
         if (inside && sdf->frames[i].kind == API_SDF_IS_LINK) return true;
@@ -121,7 +122,7 @@ static bool next_attached(api_sdf *sdf, int index, int *next)
     return api_xml_fail(&sdf->xml, frame->element, API_BAD_MODEL, "the model has no <link>");
 }
 
-/* Follows frames to a link. */
+/* Follows attached frames up to a link. */
 static bool find_link(api_sdf *sdf, int index)
 {
     int current = index;

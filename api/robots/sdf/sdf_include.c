@@ -90,7 +90,7 @@ static bool find_only_model(api_sdf *sdf, const xmlNode *include, const xmlNode 
     return !more || api_xml_fail(&sdf->xml, more, API_BAD_MODEL, "an included file has one model, this is the second");
 }
 
-/* Moves the include's element of that name into the model, in place of the model's own. */
+/* Moves the include's element of that name into the model, where it replaces the model's own. */
 static void override_element(const xmlNode *include, const char *name, xmlNode *model)
 {
     xmlNode *from = (xmlNode *)(uintptr_t)api_xml_child(include, name), *old;
@@ -125,8 +125,8 @@ static bool put_model(api_sdf *sdf, xmlNode *include, xmlNode *model)
     return true;
 }
 
-/* Replaces an include; *placed is the model, or NULL if the include stays or is gone. An include whose file is missing
- * stays: in a world it is reported, in a model refused. */
+/* Replaces an include by its model, *placed. *placed is NULL if there is no model: an include whose file is missing is
+ * reported and stays in a world, and is refused in a model. */
 static bool replace_include(api_sdf *sdf, xmlNode *include, xmlNode **placed)
 {
     const char    *uri   = NULL;

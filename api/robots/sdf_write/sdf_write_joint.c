@@ -43,7 +43,7 @@ xmlNode *api_sdf_put_part(api_sdf_writer *s, const api_sdf_part *part, const cha
     return axis;
 }
 
-/* Limits of position, effort and velocity, damping, friction and spring of a joint with one coordinate. */
+/* Writes the limits of position, effort and velocity, damping, friction and spring of a joint with one coordinate. */
 static void put_axis_figures(api_sdf_writer *s, xmlNode *axis, const api_document_link *link)
 {
     const dyn_friction *friction = &link->dyn.friction;

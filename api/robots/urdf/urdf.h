@@ -31,7 +31,7 @@ typedef struct api_urdf_options {
     bool             floating; /* base=floating: the root link moves freely */
     api_urdf_mimic   mimic;
     api_urdf_inertia inertia;
-    double           density;        /* kg/m^3, of collisions that weigh */
+    double           density;        /* kg/m^3, of collisions, with inertia=collision */
     bool             no_zero_limits; /* zero_limits=none: limits of 0 count as none */
 } api_urdf_options;
 

@@ -46,7 +46,8 @@ static void append_reduction(char *text, size_t size, const xmlNode *in)
     }
 }
 
-/* `mechanicalReduction` is part of an actuator or a joint, in older files of the transmission itself. */
+/* Reports what the model does not use of a transmission. `mechanicalReduction` is in an actuator or a joint, in older
+ * files in the transmission itself. */
 static bool report_unused(api_urdf *urdf, const xmlNode *transmission)
 {
     char text[400] = "transmission";

@@ -58,5 +58,5 @@ bool api_xml_write_compensation(api_xml_document *d, json_t *owner, double share
 /* Ends writing: removes the lists that stayed empty. */
 void api_xml_document_finish(api_xml_document *d);
 
-/* The element for a pointer into the document, as an api_xml_element_at. */
+/* Returns the element for a pointer into the document; the function is an api_xml_element_at. */
 const xmlNode *api_xml_document_element(const void *document, const char *pointer);

@@ -4,7 +4,9 @@
 #include "api/robots/document/document.h"
 #include <string.h>
 
-enum { SHAPE_BYTES = 2000 /* for each shape in a file, beside its elements and attributes */ };
+enum {
+    SHAPE_BYTES = 2000 /* bytes for each visual shape of a file, in addition to those for its elements and attributes */
+};
 
 static size_t skip_space(const char *text, size_t length, size_t offset)
 {
