@@ -79,7 +79,7 @@ static inline void api_emit_number_member(api_emit *e, const char *key, double v
  * several dimensions. In MessagePack it is nested arrays of floats. A single number is a plain float. */
 typedef struct api_lanes {
     const double      *values;
-    const dyn_kernels *kernels; /* W is their lane width */
+    const dyn_kernels *kernels; /* W is the lane width of these kernels */
     size_t             entries;
     size_t             first, states; /* first state in `values`; number of states of the whole array */
     bool       batched; /* true: the states are the first dimension; false: one state, without a dimension of states */

@@ -40,7 +40,7 @@ typedef struct api_rows {
 } api_rows;
 
 /* Reads at most `most` finite numbers of rows, and sets `*count` to how many were read. Returns the bytes read, up to
- * the end of the last number. Reading stops before a row that ends early or goes on too long. */
+ * the end of the last number. Reading stops before a row that has fewer or more numbers. */
 size_t api_rows_read(const api_rows *rows, double *values, size_t most, size_t *count);
 
 /* Chooses the code that reads and writes lists and rows by the target of the kernels; results do not depend on it. AVX2

@@ -65,7 +65,7 @@ static void mark_older(void *arg, const api_file_entry *older)
     s->included[older - s->files->entry] = true;
 }
 
-/* Marks the files that the current entry includes. Of a model.config, marks the files of older versions of the same
+/* Marks the files that the current entry includes; for a model.config, the files of older versions of the same
  * model. */
 static void mark_named(search *s)
 {

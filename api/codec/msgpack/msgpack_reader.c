@@ -48,7 +48,7 @@ static bool msgpack_refuse_key(api_msgpack_reader *r, const api_msgpack_item *it
     return false;
 }
 
-/* Reads a key: a string, or bin of text as libraries write it whose language has one type for both. */
+/* Reads a key: a str, or a bin that is text, which languages with one type for both write. */
 static bool msgpack_read_key(api_msgpack_reader *r, const api_msgpack_item *item)
 {
     /* A problem with this key points at the map: the previous value is complete. */

@@ -27,7 +27,7 @@ typedef struct api_open_value {
 
 typedef struct api_builder {
     api_pool           *pool;
-    const api_deadline *deadline; /* asked while many numbers move to a larger block; NULL: none */
+    const api_deadline *deadline; /* checked while many numbers move to a larger block; NULL: none */
     bool                late;     /* the deadline has passed */
     api_open_value     *open;     /* [nesting] arrays and objects that are not closed yet */
     size_t              depth, nesting;

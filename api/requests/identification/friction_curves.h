@@ -1,9 +1,10 @@
 /* friction_curves.h - estimate load coefficients and Stribeck's curves of joints, beside viscous and Coulomb friction.
  *
- * The bodies are known, so the torque T without friction is known too, and torques are linear in the load coefficients
- * (Hamon, Gautier & Garrec 2010) and, at a given Stribeck velocity, in the breakaway friction. The Stribeck velocity of
- * each joint is found by a search over the residual of its rows at the best other parameters (variable projection). The
- * last solution is linearised about this velocity, so that the velocity has a standard deviation as well. */
+ * The inertial parameters of the bodies are known, so the torque T without friction is known too, and torques are
+ * linear in the load coefficients (Hamon, Gautier & Garrec 2010) and, at a given Stribeck velocity, in the breakaway
+ * friction. The Stribeck velocity of each joint is found by a search over the residual of its rows at the best other
+ * parameters (variable projection). The last solution is linearised about this velocity, so that the velocity has a
+ * standard deviation as well. */
 #pragma once
 #include "chosen_unknowns.h"
 #include "dynamics/identification/estimate.h"

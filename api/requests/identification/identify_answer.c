@@ -19,7 +19,8 @@ static void emit_vector(api_emit *to, const char *key, const double *values, siz
     api_emit_numbers(to, values, 1, &n);
 }
 
-/* Measures the length of a base parameter. For a payload, the rows may combine it with every other one. */
+/* Measures the length of a base parameter in the answer. For a payload, the rows of the request may combine it with
+ * every other parameter. */
 static void measure_grouping(api_emit *to, const api_model *m, const api_identification *id, size_t k)
 {
     const dyn_base *b      = id->base;

@@ -133,7 +133,7 @@ static bool prepare_parameters(api_plan *plan, api_selection *selected)
     id->fit_coordinates = api_take(pool, (m->nv + 1) * sizeof *id->fit_coordinates);
     id->scratch         = api_take(pool, scratch);
     return id->parameters && id->fit_coordinates && id->scratch &&
-           api_pool_claim(pool, scratch); /* LAPACK allocates as much memory again */
+           api_pool_claim(pool, scratch); /* LAPACK allocates the same amount once more */
 }
 
 /* Writes the rows of the prior. */

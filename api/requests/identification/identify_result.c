@@ -64,7 +64,8 @@ static bool fail_deficient(const api_evaluation *e, const api_identification *id
                     unseen > SHOWN ? " ..." : "", advice(id, t->unknowns.unseen));
 }
 
-/* True if the rows leave only parameters of the payload undetermined, and show something of it: the rest is listed. */
+/* True if only parameters of the payload are undetermined by the rows: the answer then lists them instead of
+ * failing. */
 static bool is_of_payload(const api_identification *id)
 {
     const dyn_estimate *t          = &id->estimate;
@@ -151,8 +152,8 @@ static bool find_consistent(const api_evaluation *e, const api_identification *i
                                                             "figures are too large to find consistent parameters with");
 }
 
-/* Returns base parameter k of the estimate minus the part of the model's own bodies: what a payload adds to them, and
- * all parameters of the joints. */
+/* Returns base parameter k of the estimate minus the part of the model's own bodies. The remainder is what a payload
+ * adds to them; parameters of the joints are returned whole. */
 static double value_beyond_bodies(const api_identification *id, size_t k)
 {
     const dyn_estimate *t = &id->estimate;
@@ -224,7 +225,8 @@ static double find_mass_deviation(const api_identification *id)
     return -1;
 }
 
-/* Computes how well the parameters of the document fit: a document holds friction and rotor inertias from zero on. */
+/* Computes how well the parameters of the document fit: negative friction and rotor inertias, which a document cannot
+ * hold, count as zero. */
 static double measure_fit(const api_identification *id, double *x)
 {
     const dyn_estimate *t = &id->estimate;

@@ -52,7 +52,7 @@ static api_trajectory_task task_of(const api_selection *selected, api_set output
 typedef struct scratch {
     double      *tau, *tau_dot;      /* nv + mimic joints: for margins */
     double      *sides;              /* sides of the margins (dyn_limit_margin) */
-    double      *followers, *motion; /* room of mimic_efforts.h and limited_quantities.h */
+    double      *followers, *motion; /* scratch memory of mimic_efforts.h and limited_quantities.h */
     dyn_partials margins;
     double      *work, *points; /* scratch of gradients; scratch of the points alone */
 } scratch;

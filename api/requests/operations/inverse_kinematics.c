@@ -251,8 +251,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 /* --- cost --------------------------------------------------------------------------------------------------------- */
 
 /* Returns the expected seconds of the search of one state. Most searches end at the first start, after some ten
- * iterations. Where they do not, goals are hard or out of reach, and every start may be needed, of some 25 iterations:
- * one state of sixteen. An iteration finds a Jacobian of `rows` rows and the products of its rows, in scalar code. */
+ * iterations. In one state of sixteen the goal is hard or out of reach, and every start may be needed, with some 25
+ * iterations each. An iteration finds a Jacobian of `rows` rows and the products of its rows, in scalar code. */
 static double search_seconds(const api_model *m, double starts, double rows)
 {
     const double begun = 1.5e-6, entry = 22e-9, first = 10, further = 25.0 / 16;

@@ -115,7 +115,7 @@ static bool open_march(api_plan *plan, const rollout_options *options, march *m)
     for (size_t i = 0; arrays[i]; next += sizes[i++] * m->W)
         *arrays[i] = next;
     m->io.tau = next;
-    m->dx     = next + nv * m->W; /* the last */
+    m->dx     = next + nv * m->W; /* the last of the arrays */
     m->io.q   = m->q;
     m->io.qd  = m->qd;
     if (nw > 0) m->io.wrenches = m->wrenches;

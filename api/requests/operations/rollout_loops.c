@@ -38,8 +38,8 @@ void api_rollout_loops_start(api_rollout_loops *loops, size_t first)
 
 /* --- a node ------------------------------------------------------------------------------------------------------- */
 
-/* True if a row cannot go on: its last step failed, or left the range of computation. The evaluation of that step
- * reports the problem. */
+/* True if a row has no further nodes: its last step failed, or left the range of the kernels. The evaluation of that
+ * step reports the problem. */
 static bool is_out_of_range(const api_rollout_loops *loops, const double *q, const double *qd, size_t lane)
 {
     const api_model *m    = loops->plan->query->model;

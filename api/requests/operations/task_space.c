@@ -70,7 +70,7 @@ static bool read_task_entry(const api_query *q, const api_node *list, const api_
     return read_task_frame(q, &entry, &entry_at, contact);
 }
 
-enum { MOST_FRAMES = 8 /* LAPACK decomposes their matrices at once, without a look at the deadline */ };
+enum { MOST_FRAMES = 8 /* most frames: LAPACK decomposes their matrices at once, without a check of the deadline */ };
 
 /* Reads "frames", which stands in place of frame and axes. */
 static bool read_task_frames(const api_query *q, const api_node *fields, const api_place *up, dyn_held_set *contact)

@@ -14,7 +14,7 @@ static const char *const reference_names[API_COST_TERMS] = {"q_reference", "qd_r
                                                             "q_reference", "qd_reference"};
 static const char *const matrix_names[API_COST_MATRICES] = {"state_weights", "tau_weights", "final_state_weights"};
 
-/* The matrix that weighs the quantity of a term beside the weights of the term. */
+/* The matrix whose weights are added to the weights of a term. */
 static const int matrix_of_term[API_COST_TERMS] = {API_COST_STATE_MATRIX, API_COST_STATE_MATRIX, API_COST_TAU_MATRIX,
                                                    API_COST_FINAL_MATRIX, API_COST_FINAL_MATRIX};
 

@@ -31,7 +31,7 @@ typedef struct api_rollout_cost {
     bool                    whole;          /* q_reference has nq numbers in place of nv */
     double                 *home;           /* [nq] zeros and unit quaternions, in place of a reference of nq numbers */
     const struct api_model *model;
-    dyn_deadline            deadline; /* a product with a matrix of weights looks at it */
+    dyn_deadline            deadline; /* deadline that products with a matrix of weights check */
 } api_rollout_cost;
 
 /* Reads "cost", "multipliers_q" and "multipliers_qd" of a rollout of `steps` steps. False with a problem. */

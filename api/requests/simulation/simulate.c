@@ -34,7 +34,7 @@ enum {
 
 enum {
     STEPS_PER_SAMPLE = 100 /* assumed where steps are adaptive */,
-    STEP   = 24 /* cost of one integration step, in evaluations of inverse dynamics; a contact costs one a stage */,
+    STEP   = 24 /* cost of one integration step, in evaluations of inverse dynamics; a contact adds one per stage */,
     STAGES = 5 /* stages of one integration step */
 };
 
@@ -110,7 +110,7 @@ static bool begin(api_plan *plan, const api_selection *selected)
         s->error[i] = selected->result[POSITION_ERROR + i];
     s->works = selected->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(DYN_WORKS);
     if (s->prescribed.n > 0)
-        s->works = API_BIT(DYN_WORKS) - 1; /* steps depend on all work entries, whether requested or not */
+        s->works = API_BIT(DYN_WORKS) - 1; /* the step size depends on all work entries, whether requested or not */
     return api_simulation_run(plan, s);
 }
 

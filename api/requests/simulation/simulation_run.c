@@ -192,7 +192,8 @@ static bool is_of_row(const api_simulated_rows *r, const api_problem *found, api
  * early, unless `done`. Returns false with a problem of the request. */
 static bool record_failures(api_simulated_rows *r, bool done, const api_problem *found, api_problem *problem)
 {
-    const bool late = !done && found->code == API_DEADLINE_PASSED; /* all simulations of the ODE end with their share */
+    const bool late = !done && found->code == API_DEADLINE_PASSED; /* the simulations that are integrated together have
+                                                                      one share of the time, so all of them end */
     if (!done && !is_of_row(r, found, problem)) return false;
     for (size_t l = 0; l < r->ode.state.rows; l++) {
         api_problem own = *found;

@@ -213,7 +213,7 @@ static bool read_content(api_mjcf *m, const xmlNode *in, const place *at)
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
 /* With global coordinates, MuJoCo places a body without `pos` at its centre of mass, which is known only when its geoms
- * are read. Such a body is refused. */
+ * are read: the body is refused here. */
 static bool read_body_pose(api_mjcf *m, const place *at, api_mjcf_body *body)
 {
     dyn_pose X;

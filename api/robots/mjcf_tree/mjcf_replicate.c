@@ -1,6 +1,6 @@
 /* mjcf_replicate.c - expand <replicate>: copies of its elements, each in a frame that is rotated and moved relative to
  * that of the previous copy, with a number behind every name. A tendon, equality or actuator that refers to one of the
- * elements is copied with them. Of nested replicates the inner one is expanded first, as in MuJoCo (XML reference,
+ * elements is copied with them. The inner one of nested replicates is expanded first, as in MuJoCo (XML reference,
  * body/replicate). */
 #include "api/robots/mjcf/mjcf_reader.h"
 #include "api/codec/number.h"

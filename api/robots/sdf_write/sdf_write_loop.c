@@ -82,8 +82,8 @@ static void report_unheld_loop(api_sdf_writer *s, size_t i, const char *why)
     api_xml_not_held(&s->w, where, "loop \"%.*s\" is not part of the file: %s", api_text_shown(name), name, why);
 }
 
-/* The child of a joint cannot be the world. Such a joint is written with parent and child exchanged, which is the same
- * constraint. */
+/* The child of a joint cannot be the world: then the joint is written with parent and child exchanged, which is the
+ * same constraint. */
 static void put_loop_joint(api_sdf_writer *s, size_t i, const dyn_pose *poses)
 {
     const api_document      *d    = s->w.document;

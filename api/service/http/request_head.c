@@ -114,7 +114,7 @@ static bool check_query(api_call *call, api_problem *problem)
 }
 
 /* Reads Model-Change = 1*19DIGIT. The call waits if this server has not applied the change yet. A store that is not
- * shared numbers nothing: what it has acknowledged is there. */
+ * shared does not number changes: its acknowledged changes are applied. */
 static bool read_change(api_call *call, const char *text, api_problem *problem)
 {
     size_t length = text ? strlen(text) : 0;
