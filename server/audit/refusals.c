@@ -53,7 +53,7 @@ static void begin_refusal(srv_refusal *e, const char *client, unsigned status, u
     snprintf(e->client, sizeof e->client, "%s", client);
 }
 
-/* Returns the entry that all clients beyond the table share; the last one is for all statuses that are left. */
+/* Returns the entry that all clients beyond the table share for a status; the last entry is for all other statuses. */
 static srv_refusal *find_shared(srv_refusals *r, unsigned status, uint64_t now)
 {
     size_t i = 0;

@@ -201,7 +201,7 @@ static bool take_line(srv_framing *f, input *in)
     return false;
 }
 
-/* Refuses what has grown too long without a line end. */
+/* Refuses a line or head that has grown too long without a line end. */
 static bool check_room(srv_framing *f, const input *in)
 {
     size_t held = in->end - in->ready;

@@ -10,13 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const uint64_t kept_time = 5000000000; /* ns */
+static const uint64_t kept_time = 5000000000; /* ns for which a block is kept */
 
 /* A block that waits; it lies in the first bytes of the block itself, so that disposal needs no memory. */
 typedef struct waiting waiting;
 struct waiting {
     waiting *next;
-    bool     returns_pages; /* to the kernel; else malloc may keep them */
+    bool     returns_pages; /* true: the pages go back to the kernel; false: malloc may keep them */
 };
 
 static struct {

@@ -211,7 +211,8 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
     return handle_head(x, &head);
 }
 
-/* True if the reply refuses a request that it has not looked at: its client has no permission, no room or no turn. */
+/* True if the reply refuses a request before evaluation: the client has no permission, sends too much, or there is no
+ * memory or place in the queue. */
 static bool is_refusal(const srv_exchange *x)
 {
     unsigned status = api_reply_of(x->job.call)->status;

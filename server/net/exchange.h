@@ -30,10 +30,10 @@ void srv_exchange_cancel(srv_exchange *x); /* called when the client of a suspen
 /* Goes on with requests that wait for a change of a shared store which this server has applied meanwhile. */
 void srv_exchanges_advance(srv_loop *loop);
 
-/* Lets some of the bodies go on that rest since a full turn of the loop. */
+/* Resumes some of the bodies that were paused because a turn of the loop was full. */
 void srv_exchanges_go_on(srv_loop *loop);
 
-/* Carries out new orders to give memory back (srv_account_want_memory): ends the largest body that arrives for such
+/* Carries out new orders to give memory back (srv_account_want_memory): ends the receiving of the largest body of such
  * a client. */
 void srv_exchanges_yield(srv_loop *loop);
 

@@ -16,8 +16,8 @@
 
 /* Bytes of libmicrohttpd's memory per connection. A request's head must fit into it. All of it is cleared for every
  * request, which costs time for small ones. The read buffer starts with half of it. An increment of this size never
- * fits, so for a body libmicrohttpd grows the buffer by an eighth of the free memory until 8 KB are left. It then
- * reads 16 KB at a time, and large bodies arrive in half as many pieces. */
+ * fits, so for a body libmicrohttpd grows the buffer by an eighth of the free memory until 8 KB are left. Thus
+ * libmicrohttpd reads 16 KB at a time, and large bodies arrive in half as many pieces. */
 static const size_t connection_room = 24 * 1024;
 
 static srv_connection *connection_of(struct MHD_Connection *mhd)
@@ -206,8 +206,8 @@ static void on_message(void *cls, const char *format, va_list list)
     srv_log_message(loop->server->log, SRV_DEBUG, "microhttpd", "%s", text);
 }
 
-/* libmicrohttpd does not start with TLS without a certificate or this function. It is never called: every session has
- * credentials of its own (open_connection). */
+/* libmicrohttpd does not start with TLS without a certificate or this function. The function is never called: every
+ * session has credentials of its own (open_connection). */
 static int find_no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
                                const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificate,
                                unsigned int *length, gnutls_privkey_t *key)

@@ -10,7 +10,7 @@ enum { READ_LEAST = 4096 /* bytes asked for while a head is incomplete */ };
 
 /* Where bytes come from: a socket or a TLS session. */
 typedef struct source {
-    ssize_t (*read)(void *handle, void *buffer, size_t size); /* as recv; errors are below 0 */
+    ssize_t (*read)(void *handle, void *buffer, size_t size); /* like recv; negative results are errors */
     void   *handle;
     ssize_t again, no_memory; /* results for "no bytes now" and "no memory" */
     bool    has_records;      /* true: a short read does not mean that nothing is left */

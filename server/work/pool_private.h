@@ -60,7 +60,7 @@ bool srv_pool_start_thread(srv_pool *pool, const char *name);
 
 /* --- admission.c -------------------------------------------------------------------------------------------------- */
 
-void srv_pool_count_waiting(int by); /* in the metrics; needs no mutex */
+void srv_pool_count_waiting(int by); /* changes the number of waiting jobs in the metrics; needs no mutex */
 
 /* Counts the estimated work of a job that is admitted (`sign` 1) or released (-1), in the metrics; needs no mutex. */
 void srv_pool_count_work(const srv_job *job, int sign);
@@ -72,7 +72,7 @@ bool srv_pool_readmit(void *arg, double seconds);
 
 /* --- helping.c ---------------------------------------------------------------------------------------------------- */
 
-srv_help_request *srv_pool_find_help(srv_pool *pool); /* a job that wants help; NULL: none */
+srv_help_request *srv_pool_find_help(srv_pool *pool); /* returns the request of a job that wants help; NULL: none */
 
 /* Runs tasks of a job until none is left or another job is queued, which takes precedence. */
 void srv_pool_help(srv_pool *pool, srv_help_request *h);

@@ -311,7 +311,8 @@ static bool send_request(sending *s, const cli_states *states)
     return raw ? pass_raw(s) : pass_answer(s, rows_of_request(call, states));
 }
 
-/* Checks that a file whose rows are not read is sent as it is, and its answer is passed on so. */
+/* Checks that a file whose rows are not read (CBOR, MessagePack) can be sent unchanged, and that its answer is written
+ * unchanged, too. */
 static bool check_opaque(const cli_call *call, const cli_sink *sink, cli_format format)
 {
     if (!cli_format_is_opaque(format)) return true;

@@ -224,7 +224,7 @@ static bool write_npz(const cli_output *o)
     for (size_t i = 0; i < o->all.n_arrays && good; i++) {
         char      name[NAME_SIZE];
         cli_text  text   = {0};
-        cli_array scalar = o->all.arrays[i]; /* under the name of the whole array, without entries */
+        cli_array scalar = o->all.arrays[i]; /* has the name of the array, without indices of entries */
         scalar.rank      = 0;
         cli_column_name(NULL, &scalar, 0, name, sizeof name - 4);
         strcat(name, ".npy");

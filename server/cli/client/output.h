@@ -18,8 +18,8 @@ typedef struct cli_output {
  * error. */
 int cli_output_open(cli_output *output, const char *file, cli_format format, const cli_coordinates *coordinates);
 
-/* cli_output_add writes the rows of a part. cli_output_finish completes the file and gives it its name. They return
- * false after printing an error. */
+/* cli_output_add writes the rows of a part. cli_output_finish completes the file and gives it its name. Both functions
+ * return false after printing an error. */
 bool cli_output_add(cli_output *output, const cli_batch *part);
 bool cli_output_finish(cli_output *output);
 

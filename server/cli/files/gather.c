@@ -138,7 +138,7 @@ static bool add_model_at(gathering *s, const char *path)
     return cli_walk_ending(path, ".sdf", add_walked, s);
 }
 
-/* Adds a model that a URI of SDF names: by its place, else, without a scheme, by the name of its folder. */
+/* Adds a model that a URI of SDF names: by its path or, for a URI without a scheme, by the name of its folder. */
 static bool add_sdf_model(gathering *s, const char *folder, const char *uri)
 {
     char path[API_FILE_PATH];

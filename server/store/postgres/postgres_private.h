@@ -39,7 +39,7 @@ struct srv_postgres {
     srv_fault fault;
     srv_fault limit_fault;
     char      limit[SRV_LINK_ERROR]; /* the reason why a connected database makes no changes; "": it makes them */
-    bool      ready;                 /* the service has been told so */
+    bool      ready;                 /* true: api_set_ready was called */
 
     /* Set before the thread starts: the bundled models, as the statements of schema.h take them. */
     char  digest[33];
