@@ -90,11 +90,11 @@ void srv_config_describe(void (*visit)(void *arg, const srv_setting_text *settin
 void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const char *name, const char *value),
                       void             *arg);
 
-/* Writes the settings whose values are not their defaults, and these: "queue 0.5 (default 1), memory 8M (default 2G)".
+/* Writes the settings whose values are not their defaults, such as "queue 0.5 (default 1), memory 8M (default 2G)".
  * Addresses, names and files are left out. A text that is too long ends early. */
 void srv_config_print_changed(const srv_config *config, char *text, size_t size);
 
-/* Calls `visit` for every setting that has no effect beside the others, with the reason. */
+/* Calls `visit` for every setting that has no effect because of the values of others, with the reason. */
 void srv_config_visit_idle(const srv_config *config, void (*visit)(void *arg, const char *name, const char *reason),
                            void             *arg);
 

@@ -84,7 +84,7 @@ static bool has_lines(srv_log *log)
     return log->length > 0 || (!log->audit_file && srv_audit_first(&log->audit));
 }
 
-/* Writes what is pending. The pause lets lines accumulate: on a busy server the thread then wakes only some hundred
+/* Writes the pending lines. The pause lets lines accumulate: on a busy server the thread then wakes only some hundred
  * times per second. The caller holds the mutex, which is released meanwhile. */
 static void write_pending(srv_log *log)
 {

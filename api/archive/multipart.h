@@ -20,7 +20,7 @@ typedef struct api_multipart_part {
     size_t      length;
 } api_multipart_part;
 
-/* True if the bytes begin as such a body. */
+/* True if the bytes begin as a multipart/form-data body. */
 bool api_multipart_begins(const char *bytes, size_t length);
 
 /* Reads the boundary. False with `bad-archive`. */

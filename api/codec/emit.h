@@ -48,7 +48,7 @@ void api_emit_object_of(api_emit *e, size_t members);
 void api_emit_end(api_emit *e); /* ends the innermost object or array */
 void api_emit_key(api_emit *e, const char *key);
 void api_emit_string(api_emit *e, const char *text); /* NUL-terminated; ill-formed UTF-8 is replaced by U+FFFD */
-void api_emit_integer(api_emit *e, long long value); /* for counts and sizes: an integer in every encoding */
+void api_emit_integer(api_emit *e, long long value); /* writes an integer in every encoding, for counts and sizes */
 void api_emit_number(api_emit *e, double value);     /* must be finite; always a 64-bit float in CBOR and MessagePack */
 void api_emit_boolean(api_emit *e, bool value);
 void api_emit_null(api_emit *e);

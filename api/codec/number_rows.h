@@ -56,11 +56,11 @@ extern const api_number_layout api_number_layouts[API_LAYOUTS];
 
 /* The state of a writer. `gap` tells what comes before the next number: 0 nothing, 1 a comma, 3 the end of a row. */
 typedef struct api_rows_writer {
-    char  *to; /* where the last number ends */
+    char  *to; /* end of the last number */
     size_t width, column, gap;
 } api_rows_writer;
 
-/* Writes what comes before a number. Returns where its first digit comes. */
+/* Writes the separator before a number. Returns the place of its first digit. */
 __attribute__((always_inline)) static inline char *api_rows_write_gap(api_rows_writer *w, bool negative)
 {
     static const char gaps[][4] = {"-", ",-", "", "],[-"};

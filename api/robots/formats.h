@@ -27,7 +27,7 @@ typedef struct api_model_heading {
 } api_model_heading;
 
 typedef struct api_model_format {
-    const char        *name;        /* of `torqued convert --to`; NULL: the format is only read */
+    const char        *name;        /* name in `torqued convert --to`; NULL: the format is only read */
     const char *const *media_types; /* media types of the format; NULL ends the list, messages name the first */
     const char *const *versions;    /* versions that can be chosen, the default first; NULL: there is no choice */
     const char        *root;        /* an XML format: name of the outermost element; NULL: any, or no XML */

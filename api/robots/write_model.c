@@ -70,7 +70,7 @@ static char *copy_document(const api_model *model, size_t *length, api_problem *
     if (!warnings) return no_room_for_document(problem);
     bool any = json_array_size(warnings) > 0;
     api_buffer_init(&b, SIZE_MAX);
-    api_buffer_put(&b, model->document, model->document_length - any); /* without the closing brace */
+    api_buffer_put(&b, model->document, model->document_length - any); /* the document without its closing brace */
     if (any) {
         api_buffer_text(&b, ",\"warnings\":");
         api_json_print(&b, warnings);

@@ -246,7 +246,7 @@ static bool check_start(srv_framing *f, const input *in, size_t fresh)
         data[line] == TLS_HANDSHAKE ? ", as TLS begins: use http:// here, or start with --tls-certificate" : "");
 }
 
-/* Takes the rest of a line, or all bytes if its end has not come. */
+/* Consumes the rest of a line, or all bytes if its end has not come. */
 static bool take_text(srv_framing *f, input *in)
 {
     char  *from  = in->data + in->next;

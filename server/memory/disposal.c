@@ -151,7 +151,7 @@ void srv_dispose_pages(void *block)
     free(block);
 }
 
-/* Removes a mapped block from those that wait, or the kept one. NULL: there is none. */
+/* Removes and returns a mapped block that waits to be freed, or else the kept one. NULL: there is none. */
 static void *remove_mapped(void)
 {
     void *block = NULL;

@@ -22,7 +22,7 @@ static const uint64_t long_turn = 250000; /* ns; shorter turns are not measured,
 static void on_timer(uv_timer_t *timer);
 static void on_busy(uv_idle_t *idle);
 
-/* Arms the loop's only timer for `next`, unless it fires earlier anyway: an early turn does no harm. */
+/* Arms the loop's only timer for `next`, unless it fires earlier anyway: an early turn of the loop does no harm. */
 static void arm_timer(srv_loop *loop, uint64_t next)
 {
     if (uv_is_active((uv_handle_t *)&loop->timer) && loop->timer_time <= next) return;

@@ -1,7 +1,7 @@
 /* event_loop.h - serve connections on one thread: a libuv loop that drives libmicrohttpd in external epoll mode.
  *
  * All calls into libmicrohttpd for the connections of a loop come from the loop's thread. Other threads use only
- * srv_loop_post and srv_loop_order. */
+ * srv_loop_post and srv_loop_order. A turn is one iteration of the loop. */
 #pragma once
 #include "accept.h"
 #include "connection.h"
@@ -25,14 +25,14 @@ typedef struct srv_server {
     srv_pool                 *pool;     /* workers for evaluations */
     srv_pool                 *writer;   /* workers for changes of models */
     srv_accounts             *accounts; /* accounts of all clients */
-    srv_credentials *credentials;       /* credentials at the start; srv_loop_set_credentials gives a loop newer ones */
+    srv_credentials *credentials; /* credentials at the start; srv_loop_set_credentials replaces those of a loop */
 } srv_server;
 
 /* SRV_HAND_OVER: as SRV_DRAIN, while another process accepts from the same sockets. Connections close after their next
  * answer, and silent ones at the end of the drain time, so that no request is lost. */
 typedef enum srv_order { SRV_RUN, SRV_HAND_OVER, SRV_DRAIN, SRV_ABANDON } srv_order;
 
-/* ns after which a turn is full: it ends as soon as each connection that is ready has been served once. */
+/* ns after which a turn of the loop is full: it ends as soon as each connection that is ready has been served once. */
 enum { SRV_FULL_TURN = 250000 };
 
 typedef struct srv_loop {

@@ -107,7 +107,8 @@ void srv_exchange_end_short(srv_exchange *x)
     if (x->stage == ANSWERED) return;
     x->stage                             = ANSWERED;
     x->connection->needs_lingering_close = true;
-    if (x->job.call) api_refuse(x->job.call, API_MEMORY_FULL, "there was no memory"); /* for the log */
+    if (x->job.call)
+        api_refuse(x->job.call, API_MEMORY_FULL, "there was no memory"); /* so that the log has the reason */
     srv_response_send_shortage(x->mhd, x->loop->server->api, strcmp(x->method, "HEAD") == 0);
 }
 

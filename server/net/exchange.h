@@ -27,7 +27,7 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x);
 void srv_exchange_resume(srv_job *job);    /* called when a worker has finished the job */
 void srv_exchange_cancel(srv_exchange *x); /* called when the client of a suspended request has disconnected */
 
-/* Goes on with requests that wait for a change of a shared store which this server has applied meanwhile. */
+/* Continues requests that wait for a change of a shared store, if this server has applied the change meanwhile. */
 void srv_exchanges_advance(srv_loop *loop);
 
 /* Resumes some of the bodies that were paused because a turn of the loop was full. */

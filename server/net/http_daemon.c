@@ -64,7 +64,7 @@ static void on_short_of_memory(srv_inflow *inflow)
 }
 
 /* Registers a new connection. A TLS session gets the newest certificates, which stay until the connection closes. Reads
- * the clock first, because the loop may have slept since the last turn. */
+ * the clock first, because the loop may have slept since its last turn. */
 static srv_connection *open_connection(srv_loop *loop, struct MHD_Connection *mhd)
 {
     int fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -112,7 +112,7 @@ static void close_connection(srv_loop *loop, srv_connection *connection)
     srv_connection_close(&loop->connections, connection);
 }
 
-/* Connections for probes take no place of the others. */
+/* Adds `change` to the number of open connections, without those for probes. */
 static void count_open(const srv_loop *loop, int change)
 {
     if (loop->scope == API_ALL_RESOURCES) api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, change);

@@ -35,15 +35,15 @@ typedef struct srv_accounts {
     atomic_ullong   yields;          /* number of orders to give memory back, see srv_account_want_memory */
     uint64_t        next_order;      /* ns, when the next may follow; guarded by the mutex */
     size_t          n_kept;          /* number of accounts without references */
-    srv_account    *newest, *oldest; /* list of them */
-    srv_account     shared;          /* for clients for whom there is no memory */
+    srv_account    *newest, *oldest; /* list of the accounts without references */
+    srv_account     shared;          /* account of all clients for whose own accounts there is no memory */
     srv_account    *bucket[SRV_ACCOUNT_BUCKETS];
 } srv_accounts;
 
 void srv_accounts_open(srv_accounts *accounts);
 void srv_accounts_close(srv_accounts *accounts); /* call when no account has references */
 
-/* Finds the account of a name, or opens it, and adds a reference. */
+/* Finds the account of a name, or creates it, and adds a reference. */
 srv_account *srv_account_take(srv_accounts *accounts, const char *name);
 
 /* Counts one request at the time `now`, ns. Returns 0, or, if the client sends more than `per_second`, the seconds

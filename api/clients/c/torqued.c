@@ -257,7 +257,7 @@ static void put_array(buffer *b, const torqued_input *input)
 /* JSON text being read. */
 typedef struct json {
     const char         *at, *end, *error; /* error: NULL, or what was expected at `at` */
-    const torqued_call *call;             /* whose inputs $names stand for; NULL: there are none */
+    const torqued_call *call;             /* call with the inputs that $names refer to; NULL: there are none */
     locale_t            locale;
     int                 depth;
 } json;

@@ -44,7 +44,7 @@ static bool cbor_refuse_key(api_cbor_reader *r, const api_cbor_item *item)
 /* Reads a key: a text string, or a byte string that is text, which languages with one type for both write. */
 static bool read_key(api_cbor_reader *r, api_cbor_item *item)
 {
-    /* A problem with this key points at the map: the previous value is complete. */
+    /* the previous value is complete, so a problem with this key points at the map */
     r->build.open[r->build.depth - 1].key = NULL;
     if (item->kind != API_CBOR_TEXT && item->kind != API_CBOR_BYTES) return cbor_refuse_key(r, item);
     if (!api_cbor_join_parts(r, item)) return false;

@@ -25,6 +25,7 @@ bool api_msgpack_build_numbers(api_msgpack_reader *r, const api_node *numbers);
  * The cursor is behind the head of the map. */
 bool api_msgpack_is_numpy(const api_msgpack_cursor *c, const api_msgpack_item *map);
 
-/* Reads such a map: the members nd (false: a number), type ("<f8"), shape and data (bin), and kind, which is empty.
- * Doubles and floats stay in the body if they are little-endian; other integers and floats are converted. */
+/* Reads the map of an array or number of NumPy: the members nd (false: a number), type ("<f8"), shape and data (bin),
+ * and kind, which is empty. Doubles and floats stay in the body if they are little-endian; other integers and floats
+ * are converted. */
 bool api_msgpack_read_numpy(api_msgpack_reader *r, const api_msgpack_item *map);

@@ -45,7 +45,7 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_JOINTS, "joints")                                                                                            \
     X(API_GUESS, "guess")                                                                                              \
     X(API_PLATFORM, "platform")                                                                                        \
-    X(API_PARAMETERS, "parameters")                 /* in requests that may contain payload */                         \
+    X(API_PARAMETERS, "parameters")                 /* a field of requests that may contain payload */                 \
     X(API_LOCKED, "locked")                         /* every request may contain it */                                 \
     X(API_HIGHER_DERIVATIVES, "higher_derivatives") /* derivatives of q from the fifth on */                           \
     X(API_NORMALISE, "normalise")                   /* every request may contain normalise and on_error */             \
@@ -160,7 +160,7 @@ typedef struct api_query {
     const api_input *input;
     api_problem     *problem;          /* problem of the request */
     api_pool        *pool;             /* allocates memory that lasts until the end of the request */
-    const api_model *model;            /* with "locked" the reduced model */
+    const api_model *model;            /* the model; with "locked" the reduced one */
     api_model       *reduced;          /* the reduced model, a counted reference; NULL: no joint is locked */
     api_model       *controller_model; /* the model of a controller (api/requests/control/controller_model.h), a counted
                                         * reference; NULL: no controller names one */

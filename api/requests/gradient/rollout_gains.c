@@ -83,7 +83,7 @@ bool api_rollout_gains_read(api_query *q, api_selection *selected, const api_nod
            read_driven(q, request, up, g);
 }
 
-/* Takes lanes for an output of the steps, unless the request selects it. */
+/* Reserves lanes for an output of the steps that the request does not select. */
 static bool take_output(api_plan *plan, api_selection *selected, size_t output)
 {
     const size_t entries = api_output_entries(plan->query->model, selected, output);

@@ -123,7 +123,7 @@ static void emit_unobservable(api_emit *to, const api_model *m, const dyn_base *
     api_emit_end(to);
 }
 
-/* Writes the payload as a request takes it, with the standard deviation of its mass. */
+/* Writes the payload as the field "payload" of requests has it, with the standard deviation of its mass. */
 static void emit_payload(api_emit *to, const api_model *m, const api_identification *id)
 {
     const double       any[DYN_PER_BODY] = {1};
@@ -173,7 +173,8 @@ static void measure_shown(api_emit *to, const api_model *m, const api_identifica
         emit_shown_parameter(to, m, id, b->no_effect[i]);
 }
 
-/* Writes each parameter that is sought, and how the rows and any motion show it. */
+/* Writes, for each parameter that is sought, whether the rows, and whether any motion, determine it: alone, in
+ * combinations only, or not at all. */
 static void emit_shown(api_emit *to, const api_model *m, const api_identification *id)
 {
     size_t count = to->buffer ? api_identify_parameter_count(m->dyn) : 0;

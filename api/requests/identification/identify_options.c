@@ -175,7 +175,8 @@ bool api_identify_prepare(api_plan *plan, api_selection *selected)
                                   .huber    = id->estimate.huber};
     if (!list_own(plan->query, id) || !prepare_prior(plan->query, id) ||
         !dyn_estimate_open(api_pool_memory(plan->query->pool), plan->query->rows, &id->estimate) ||
-        !api_pool_claim(plan->query->pool, dyn_estimate_scratch(&id->estimate) * sizeof(double))) /* for LAPACK */
+        !api_pool_claim(plan->query->pool,
+                        dyn_estimate_scratch(&id->estimate) * sizeof(double))) /* memory that LAPACK allocates */
         return false;
     return prepare_parameters(plan, selected);
 }

@@ -294,7 +294,7 @@ bool api_identify_finish(const api_evaluation *e, const api_selection *selected)
 {
     api_identification *id = selected->options;
     dyn_estimate       *t  = &id->estimate;
-    if (api_failed_rows_all(e->plan->failed_rows)) return true; /* no state is left: the outputs are null */
+    if (api_failed_rows_all(e->plan->failed_rows)) return true; /* all states have failed: the outputs are null */
     if (id->curves && !add_curves(e, id)) return false;
     if (!examine(e, id)) return false;
     if (!dyn_estimate_solve(t)) return fail_large(e);

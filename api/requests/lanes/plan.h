@@ -35,10 +35,10 @@ typedef struct api_plan {
     double *tree_q; /* lanes of the tree's coordinates with closed loops, for dyn_loop_restore; NULL: not kept */
     double *platform[API_PLATFORM_PARTS]; /* lanes of each part of the platform's pose and motion; NULL: the part is
                                              absent */
-    double          *wrenches;            /* lanes, 9 * n_wrenches: force, torque, point; NULL: no wrenches */
-    double          *wrench_rates;        /* lanes, 6 * n_wrenches; NULL: no operation takes them */
-    api_failed_rows *failed_rows;         /* NULL: the problem of a row is the problem of the request */
-    api_row_time    *row_time;            /* NULL: rows have no shares of the time */
+    double *wrenches;                     /* lanes, 9 * n_wrenches: force, torque, point; NULL: no wrenches */
+    double *wrench_rates; /* rates of the wrenches: lanes, 6 * n_wrenches; NULL: no selected operation uses them */
+    api_failed_rows *failed_rows; /* NULL: the problem of a row is the problem of the request */
+    api_row_time    *row_time;    /* NULL: rows have no shares of the time */
 } api_plan;
 
 /* Chooses the target, lanes and kernels for the number of states. False with a problem. */

@@ -131,7 +131,8 @@ static bool find_free_motion(const api_evaluation *e, const api_selection *selec
     return api_trajectory_free_motion(e, &o->efforts, block, (selected->outputs & of_jerks) != 0, work);
 }
 
-/* Appends the efforts of mimic joints, and their rates, to those of the coordinates. `io` is the motion with them. */
+/* Appends the efforts of mimic joints, and their rates, to those of the coordinates. `io` has the motion and the
+ * efforts of the coordinates. */
 static void append_followers(const api_evaluation *e, const api_trajectory_options *o, const scratch *s,
                              const dyn_torque_derivative *io)
 {

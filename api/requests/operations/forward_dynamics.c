@@ -119,7 +119,7 @@ static bool apply_to_state(const api_evaluation *e, const dyn_contact_block *b, 
 
 /* The work arrays of a block with held frames. */
 typedef struct held_work {
-    double            *contacts, *wrenches; /* in lanes: 6 per frame; 9 per wrench */
+    double            *contacts, *wrenches; /* lanes: 6 numbers for each held frame; 9 for each wrench */
     dyn_contact_states states;
     dyn_contact_block  block;
 } held_work;

@@ -311,7 +311,7 @@ static void emit_state(const api_evaluation *e, const api_pose_request *r, const
 
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
-    (void)output; /* only at_limits is written by this function */
+    (void)output; /* always at_limits, the only output that this function writes */
     const api_pose_request *r     = selected->options;
     const api_evaluation    e     = api_evaluation_of(plan);
     const size_t            n     = plan->query->empty ? 0 : api_states(plan->query);
@@ -319,7 +319,7 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
     if (plan->query->batched) api_emit_array(to);
     for (size_t state = 0; state < n; state++)
         if (plan->failed_rows && (to->buffer ? api_failed_rows_has(plan->failed_rows, state) : r->limits.n == 0))
-            api_emit_null(to); /* before the evaluation: longer than an empty list */
+            api_emit_null(to); /* null, which is longer than an empty list: measures the answer before the evaluation */
         else
             emit_state(&e, r, to->buffer ? api_state_lane(&e, lanes, (size_t)e.model->dyn->nq, state) : NULL, to);
     if (plan->query->batched) api_emit_end(to);

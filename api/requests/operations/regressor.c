@@ -112,7 +112,7 @@ static double once(const api_model *model)
 
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
-    (void)output; /* only base_parameters is written by this function */
+    (void)output; /* always base_parameters, the only output that this function writes */
     const dyn_base *base = base_of(selected);
     api_emit_array(to);
     for (size_t k = 0; k < base->n; k++)

@@ -81,7 +81,7 @@ typedef struct march {
     dyn_kernels                 loop_kernels;
     size_t                      W, row[DYN_MAX_LANES]; /* lanes after the last row repeat it */
     api_step_means              by;
-    api_rollout_loops           loops; /* of a model with loops */
+    api_rollout_loops           loops; /* closes the loops of the rollouts; for a model with loops */
     double                     *q, *qd, *wrenches, *dx;
     dyn_step                    io;
 } march;
@@ -137,8 +137,8 @@ static void copy_node(const march *m, double *nodes, size_t entries, size_t n, d
     }
 }
 
-/* Normalizes the quaternions of the rows as those of requests are normalized: so node n + 1 has the bits of a state
- * that a client sends on from the answer. */
+/* Normalizes the quaternions of the rows as those of requests are normalized: node n + 1 is then bit for bit the state
+ * that a request has whose initial state is that of the answer. */
 static void normalize(const march *m)
 {
     const api_model *model = m->plan->query->model;

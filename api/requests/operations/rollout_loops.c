@@ -64,8 +64,8 @@ static void put_reference(api_rollout_loops *loops, double *q, double *qd, size_
         loops->guess[i * loops->W + lane] = l->reference[l->passive_q[i]];
 }
 
-/* Makes the passive coordinates of the present node the guess of the next one, as a client sends them: quaternions of
- * an answer have w >= 0, and those of a request are normalized. */
+/* Makes the passive coordinates of the present node the guess of the next one, as if a client had sent them back:
+ * quaternions of an answer have w >= 0, and those of a request are normalized. */
 static void set_guess(api_rollout_loops *loops)
 {
     const api_model *m = loops->plan->query->model;

@@ -64,7 +64,7 @@ void api_path_limits_order(const api_query *q, api_path_limits *limits)
     }
 }
 
-/* Gives the list room for `more` limits. */
+/* Makes space in the list for `more` limits. */
 static bool extend_limits(api_query *q, api_limit_list *list, size_t more)
 {
     dyn_limit       *limit = api_take(q->pool, (list->n + more + 1) * sizeof *limit);

@@ -30,7 +30,7 @@ typedef struct api_path_lanes {
     const double *q, *dq, *d2q, *d3q;
     const double *a, *b, *c, *d;
     const double *da, *db, *dc, *dd; /* NULL: not needed */
-    const double *frames;            /* from api_path_frames_evaluate */
+    const double *frames;            /* lanes that api_path_frames_evaluate has written */
 } api_path_lanes;
 
 /* Reads "kinds", "joint_limits" and "frame_limits" of the request and lists the limits, with those of `contacts` (NULL:

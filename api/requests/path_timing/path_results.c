@@ -6,7 +6,7 @@
 enum { LOOK = 16 /* places between two checks of the deadline */ };
 
 #define ACTIVE_WITHIN 1e-6 /* fraction of a limit within which the limit counts as reached */
-#define ACTIVE_SMOOTH 1e-3 /* likewise with limits of the third order, whose search stays within all limits */
+#define ACTIVE_SMOOTH 1e-3 /* the same with limits of the third order, whose search stays within all limits */
 
 static size_t places_of(const api_path_search_of *p)
 {

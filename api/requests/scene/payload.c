@@ -171,7 +171,7 @@ static bool read_row_figures(const api_query *q, size_t n, size_t row, const dyn
     return api_read_parameter_row(q, row, payload + n, inertia + n);
 }
 
-/* Reads the figures of all rows, and sets those of the first row. */
+/* Reads mass, centre and inertia of the payloads of all rows, and sets those of the first row. */
 static bool read_all_figures(const api_query *q, size_t n, size_t all, dyn_payload *payload)
 {
     const bool   in_rows = q->row_scenes && q->row_scenes->bodies;

@@ -17,5 +17,6 @@ struct api_row_scenes {
  * operation does not take them. */
 api_row_scenes *api_row_scenes_of(api_query *q, const char *field);
 
-/* Fails because `what` does not take gravity, payloads or parameters, the `field`, that differ from row to row. */
+/* Fails the request: `what` cannot be evaluated with gravity, payloads or parameters, as `field` says, that differ from
+ * row to row. */
 bool api_fail_row_scenes(const api_query *q, const char *field, const char *what) __attribute__((cold));

@@ -11,7 +11,7 @@
 struct api_ode_limits {
     api_mimics      followers;
     api_mimic_block block;
-    dyn_scene       scene;    /* with the wrenches of held frames and rigid contacts behind those of the request */
+    dyn_scene       scene; /* scene of the request, with the wrenches of held frames and rigid contacts after its own */
     double         *wrenches; /* 9 for each wrench of `scene`, in lanes */
     double         *efforts;  /* nv + mimic joints, in lanes */
 };

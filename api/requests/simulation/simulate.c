@@ -152,8 +152,8 @@ static const dyn_integrator *peek_integrator(const api_call *call, const api_inp
     return &dyn_integrator_dopri5;
 }
 
-/* Returns the seconds of `n` simulations of so many integration steps. Simulations in the lanes of a vector take as
- * long as one. */
+/* Returns the seconds of `n` simulations of `steps` integration steps each. Simulations in the lanes of a vector take
+ * as long as one. */
 static double steps_seconds(const api_call *call, const dyn_integrator *integrator, double n, double steps)
 {
     enum { STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */ };

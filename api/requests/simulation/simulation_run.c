@@ -17,7 +17,7 @@ typedef struct run {
     const api_simulation *s;
     api_simulated_rows   *rows;        /* [slots] one for each task that runs in parallel */
     api_evaluation       *evaluations; /* [slots] evaluations, each with the scene of one row (scene/row_scene.h) */
-    dyn_simulation       *described;   /* [slots] simulations as dynamics/ takes them */
+    dyn_simulation       *described;   /* [slots] descriptions of the simulations for dynamics/ */
     dyn_scene            *scenes;      /* [slots] scenes of `described` */
 } run;
 

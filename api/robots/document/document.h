@@ -217,7 +217,7 @@ typedef struct api_document_point {
     bool is_point;
     bool on_axis; /* true: the point has inertia about other axes */
     bool all;     /* true: the point turns about all axes */
-    int  joint;   /* index of the link whose joint turns it; DYN_WORLD: the floating base */
+    int  joint;   /* index of the link whose joint rotates the point mass; DYN_WORLD: the floating base */
 } api_document_point;
 
 /* Sets points[i + 1], of n_links + 1, for link i, and points[0] for the base, from their sums of inertias. In

@@ -316,7 +316,7 @@ typedef struct suspicion {
     const char *severity;
     const char *member;                      /* member of a link in the document */
     const char *screws;                      /* member of "screws" that has the figure */
-    bool (*holds)(const scene *s, size_t i); /* NULL: it holds for links with the oddity `odd` */
+    bool (*holds)(const scene *s, size_t i); /* which links the entry names; NULL: those with the oddity `odd` */
     oddity odd;
     void (*describe)(const scene *s, size_t i, char text[TEXT]); /* writes the predicate of the sentence */
 } suspicion;

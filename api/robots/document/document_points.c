@@ -8,7 +8,7 @@
 
 /* The nearest joint at or above a link that rotates the link, and its axis in the frame of the link. */
 typedef struct turning {
-    bool   turns;   /* false: the link does not turn, and the rest is unused */
+    bool   turns;   /* false: no joint rotates the link, and the other members are unused */
     bool   all;     /* the link turns about all axes */
     int    joint;   /* index of the joint's link; DYN_WORLD: the floating base */
     double axis[3]; /* unit vector, unless `all` */

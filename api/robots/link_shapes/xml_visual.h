@@ -18,7 +18,7 @@ typedef bool api_xml_visual_reader(void *format, const xmlNode *element, api_xml
  * size, the 1001st) gives false with a problem. */
 bool api_xml_add_visual(api_xml_reader *reader, json_t *owner, const api_xml_visual *visual);
 
-/* Reads all <visual> children of a link, and reports how many of them cannot be read or held. False when memory is
- * short. */
+/* Reads all <visual> children of a link, and reports how many of them cannot be read, or are more than a document can
+ * hold. False when memory is short. */
 bool api_xml_read_visuals(api_xml_reader *reader, const xmlNode *link, json_t *owner, api_xml_visual_reader *read,
                           void *format);

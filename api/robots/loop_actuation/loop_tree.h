@@ -17,7 +17,7 @@ typedef struct api_loop_joint {
     const char     *name;
     api_loop_motion motion;
     int             body;            /* the body that it moves */
-    double          pos[3], axis[3]; /* in the frame of that body; axis of length 1 */
+    double          pos[3], axis[3]; /* position of the joint, and its axis of length 1, in the frame of that body */
     double          pitch;           /* m/rad, of a screw */
     bool            locked;          /* true: an equality constraint fixes the joint */
     int leader; /* index of the joint that this one follows, or -1: its rate is `multiplier` times that of the leader */
@@ -37,7 +37,7 @@ typedef struct api_loop_body {
 /* A direction in which the two frames of a loop may move against each other. */
 typedef struct api_loop_free {
     api_loop_motion motion;  /* API_LOOP_TURNS, _SLIDES or _SCREWS */
-    double          axis[3]; /* in both frames of the loop at the reference position, of length 1 */
+    double          axis[3]; /* unit vector of the direction, in both frames of the loop at the reference position */
     double          pitch;
 } api_loop_free;
 
@@ -62,7 +62,7 @@ typedef struct api_loop_tree {
     api_loop_body  *bodies; /* parents before children */
     api_loop_joint *joints; /* joints of one body are consecutive, the one next to the parent first */
     api_loop       *loops;
-    bool            guesses;      /* the driven joints are a guess, which counts only if they determine the loops */
-    const char     *undetermined; /* output: name of a ball or free joint that the loops do not determine; or NULL */
-    const api_loop_words *words;  /* NULL: the choice reports nothing */
+    bool        guesses; /* true: `driven` of the joints is a guess, which is used only if they determine the loops */
+    const char *undetermined;    /* output: name of a ball or free joint that the loops do not determine; or NULL */
+    const api_loop_words *words; /* NULL: the choice reports nothing */
 } api_loop_tree;

@@ -10,7 +10,7 @@
 /* Properties that an actuator adds to the joint or tendon on which it acts. */
 typedef struct actuator {
     api_mjcf_item item;
-    double        gear, armature, damping; /* at the motor */
+    double        gear, armature, damping; /* values at the motor's side of the gear */
     double        force[2];                /* least and greatest force, which may be infinite */
     bool          limited;
 } actuator;
@@ -130,7 +130,7 @@ static bool has_figures(const actuator *a)
     return a->armature != 0 || a->damping != 0;
 }
 
-/* Adds armature and damping of an actuator that acts on no joint to the tendon on which it acts, if there is one. */
+/* Adds the armature and damping of an actuator that acts on no joint to its tendon, if it has one. */
 static bool add_elsewhere(api_mjcf *m, const actuator *a)
 {
     const xmlNode   *element = a->item.element;

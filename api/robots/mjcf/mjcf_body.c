@@ -48,7 +48,7 @@ static bool check_free(api_mjcf *m, const api_mjcf_joint *joint)
            api_xml_fail(&m->xml, joint->element, API_BAD_VALUE, "a body with a free joint has no other joint");
 }
 
-/* Brings axis and anchor into the body frame. */
+/* Reads the position and the axis of a joint, in the frame of its body. */
 static bool read_axis(api_mjcf *m, const place *at, api_mjcf_joint *joint)
 {
     dyn_pose to_body = m->compilers[0].global ? dyn_pose_inverse(&m->bodies[at->body].X_wb) : at->X;
@@ -187,7 +187,7 @@ static bool set_inertial(api_mjcf *m, const xmlNode *element, const place *at)
                                     "the body has more than one <inertial>: the last one counts");
 }
 
-/* Reads joints, geoms, sites and the inertial of a body, also those in frames. */
+/* Reads joints, geoms, sites and the inertial of a body, also those inside <frame> elements. */
 static bool read_content(api_mjcf *m, const xmlNode *in, const place *at)
 {
     for (const xmlNode *e = in->children; e; e = e->next) {

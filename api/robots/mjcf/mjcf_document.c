@@ -143,7 +143,7 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
         link->name   = last ? body->name : between_name(m, body, joint);
         if (last) link->inertia = body->inertia;
         if (last) link->gravity_compensation = body->gravcomp;
-        if (!link->name) json_decref(link->fields); /* not taken over by the link */
+        if (!link->name) json_decref(link->fields); /* on failure, nothing below frees the fields */
         if (!link->name || !(last ? write_own_link(m, body, link) : api_xml_write_link(&m->document, link)))
             return api_reader_no_memory(&m->xml.base);
         link->parent = link->name;

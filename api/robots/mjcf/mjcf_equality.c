@@ -312,7 +312,7 @@ static bool read_equality(api_mjcf *m, const xmlNode *element)
          tendon = api_xml_is(element, "tendon");
     api_mjcf_item item;
     if (!joint && !weld && !tendon && !api_xml_is(element, "connect"))
-        return true; /* api_mjcf_report_unused names it */
+        return true; /* api_mjcf_report_unused reports the element */
     if (!api_mjcf_open_item(m, element, API_MJCF_EQUALITY, m->main_class, &item) ||
         !api_mjcf_choice(m, &item, "active", values, &active))
         return false;

@@ -19,7 +19,7 @@ static size_t size_of(const api_mjcf_joint *joint)
     return joint->part > 1 ? 0 : sizes[joint->part == 1 ? API_MJCF_BALL : joint->type];
 }
 
-/* Sets the angle of one of the three hinges that replace a ball joint with this quaternion. */
+/* Sets the angle of the hinge `joint`, one of three that replace a ball joint with the quaternion w x y z. */
 static bool set_part(api_mjcf *m, const api_mjcf_joint *joint, const double *quaternion, json_t *to)
 {
     double w[4], norm;

@@ -67,7 +67,7 @@ static bool read_euler(api_mjcf *m, const xmlNode *element, dyn_pose *X)
     return true;
 }
 
-/* The y axis is made perpendicular to x. */
+/* Reads "xyaxes"; the y axis is made perpendicular to x. */
 static bool read_xy_axes(api_mjcf *m, const xmlNode *element, dyn_pose *X)
 {
     double v[6], z[3], *x = v, *y = v + 3;

@@ -42,7 +42,7 @@ typedef struct api_mjcf_item {
 
 typedef enum api_mjcf_from_geom { API_FROM_GEOM_NEVER, API_FROM_GEOM_ALWAYS, API_FROM_GEOM_AUTO } api_mjcf_from_geom;
 
-/* <compiler> of a file and what it includes, with MuJoCo's defaults. */
+/* The <compiler> settings of a file and of the files that it includes, with MuJoCo's defaults. */
 typedef struct api_mjcf_compiler {
     bool        radians, global, auto_limits, balance_inertia;
     char        euler[4];                  /* sequence of axes: lower case turns with the body, upper case stays */
@@ -119,7 +119,7 @@ typedef struct api_mjcf_mesh {
 typedef struct api_mjcf_mesh_geom {
     api_mjcf_item              item;
     int                        type; /* index of its type in mjcf_geom.c */
-    dyn_pose                   X;    /* in the body */
+    dyn_pose                   X;    /* pose of the geom in the body frame */
     struct api_mjcf_mesh_geom *next;
 } api_mjcf_mesh_geom;
 
@@ -168,12 +168,12 @@ typedef struct api_mjcf_loop {
     dyn_pose       X[2]; /* frame a in body[0], frame b in body[1] */
 } api_mjcf_loop;
 
-/* A file with what it includes: the robot's, or one that an <asset><model> names. */
+/* A file with the files that it includes: the robot's own, or one that an <asset><model> names. */
 typedef struct api_mjcf_submodel {
     const xmlNode        *root;
     const xmlNode        *declared; /* the <model> that names it; NULL: the robot's file */
     size_t                outer;    /* index of the model whose <asset> names it */
-    const api_file_entry *entry;    /* NULL: the robot's file, if it comes alone */
+    const api_file_entry *entry;    /* NULL: the robot's file, if no other files came with it */
 } api_mjcf_submodel;
 
 enum { API_MJCF_MODELS = 100, API_MJCF_COPIES = 65536 /* elements that <replicate> and <attach> make */ };
@@ -183,8 +183,8 @@ typedef struct api_mjcf_files {
     const api_model_source *source;
     size_t                  n, n_models;
     xmlDoc                 *file[API_XML_FILES];
-    const char             *name[API_XML_FILES];     /* as the file that includes it writes it */
-    const api_file_entry   *entry[API_XML_FILES];    /* NULL: the first file, if it comes alone */
+    const char             *name[API_XML_FILES];     /* name by which the including file refers to it */
+    const api_file_entry   *entry[API_XML_FILES];    /* NULL: the first file, if no other files came with it */
     unsigned char           model_of[API_XML_FILES]; /* index of the model that a file belongs to */
     unsigned short    included_by[API_XML_FILES];    /* index of the file whose element names a file; 0 of the first */
     api_mjcf_submodel model[API_MJCF_MODELS];
@@ -232,8 +232,8 @@ typedef struct api_mjcf {
  * folder of the file that names it. NULL with a problem. */
 const api_file_entry *api_mjcf_find_file(api_xml_reader *reader, const api_mjcf_files *files, const xmlNode *element,
                                          const char *name);
-/* Parses such a file, which the element calls `name`, as a part of a model. The tree shares the names of the first
- * file, so that nodes may move there. NULL with a problem. */
+/* Parses a file that api_mjcf_find_file has found, which the element calls `name`, as a part of a model. The tree
+ * shares the names of the first file, so that nodes may move there. NULL with a problem. */
 const xmlNode *api_mjcf_parse_file(api_xml_reader *reader, api_mjcf_files *files, const xmlNode *element,
                                    const api_file_entry *found, const char *name, size_t model);
 /* Moves the elements of included files into the tree of a model. */
@@ -369,9 +369,9 @@ bool api_mjcf_read_actuators(api_mjcf *m);
 /* Replaces each ball joint of a rod that can spin about its own axis by three hinges. Called by
  * api_mjcf_choose_driven. */
 bool api_mjcf_split_rods(api_mjcf *m);
-/* Angle of one of these three hinges, `part`, where the ball joint has the unit quaternion w x y z. */
+/* Angle of `part`, one of the three hinges that replace a ball joint with the unit quaternion w x y z. */
 double api_mjcf_part_angle(const api_mjcf_joint *part, const double quaternion[4]);
-/* Chooses which joints of the loops are actuated in the model, and which follow from them; after actuators. */
+/* Chooses the joints of the loops that are actuated in the model; called after the actuators are read. */
 bool api_mjcf_choose_driven(api_mjcf *m);
 
 /* Computes the stiffness and damping that `springdamper` asks for; after bodies, masses and actuators. */

@@ -15,7 +15,7 @@ typedef enum api_mjcf_use {
     API_MJCF_CONTROL,    /* one of the law by which an actuator uses its control */
     API_MJCF_REPORTED,   /* without effect in the model; where an effect is lost, the reader of the element reports or
                             refuses it */
-    API_MJCF_NOT_HELD,   /* without effect in the model: a warning */
+    API_MJCF_NOT_HELD,   /* without effect in the model, which a warning reports */
     API_MJCF_OLD,        /* one of earlier versions; read, or irrelevant */
     API_MJCF_USES
 } api_mjcf_use;

@@ -60,7 +60,8 @@ bool api_mjcf_index_meshes(api_mjcf *m)
 
 /* --- transformations ---------------------------------------------------------------------------------------------- */
 
-/* Reads scale, refpos and refquat, and applies them to the vertices. A mirrored mesh has its faces turned. */
+/* Reads scale, refpos and refquat, and applies them to the vertices. If the scale mirrors the mesh, the order of the
+ * corners of each face is reversed. */
 static bool transform(api_mjcf *m, const api_mjcf_mesh *mesh, api_mesh *shape)
 {
     double scale[3] = {1, 1, 1}, pos[3] = {0}, quat[4] = {1, 0, 0, 0};

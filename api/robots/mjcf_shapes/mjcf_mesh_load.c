@@ -100,7 +100,7 @@ static bool load_mesh_file(api_mjcf *m, const xmlNode *element, const char *name
     return true;
 }
 
-/* Gives a mesh whose file has no faces those of its element. */
+/* Reads the faces of the element for a mesh whose file has none. */
 static bool load_faces(api_mjcf *m, const xmlNode *element, api_arena *arena, api_mesh *to,
                        char reason[API_MESH_REASON])
 {

@@ -40,7 +40,7 @@ static bool is_theirs(const attachment *a, const xmlNode *section)
     }
 }
 
-/* Collects the classes of a model, without or with those that earlier attachments of `from` have brought. */
+/* Collects the classes of a model, without or with those that earlier attachments of `from` have copied. */
 static bool collect_model(attachment *a, size_t model, bool with_theirs, json_t *set)
 {
     const xmlNode *root = a->files->model[model].root;

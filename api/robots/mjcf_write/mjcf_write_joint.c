@@ -71,7 +71,7 @@ typedef struct mjcf_part {
     api_mjcf_joint_type type;
     double              axis[3]; /* in the joint frame */
     double              ref;
-    const char         *coordinate; /* see api_mjcf_position, like the next two */
+    const char         *coordinate; /* `coordinate`, `scale` and `offset`: see api_mjcf_position */
     double              scale, offset;
 } mjcf_part;
 

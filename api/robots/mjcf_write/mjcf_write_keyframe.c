@@ -18,7 +18,7 @@ static void append_number(qpos_text *to, double value)
     to->n++;
 }
 
-/* The value of a coordinate, 0 if the configuration does not list it; 1 for the last of a quaternion. */
+/* Value of a coordinate in the configuration. If it is not listed: 1 for the part w of a quaternion, else 0. */
 static double value_of(const api_document_configuration *configuration, const char *prefix, const char *suffix)
 {
     char name[API_COORDINATE_NAME];

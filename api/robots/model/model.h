@@ -26,8 +26,8 @@ typedef struct api_frame_name { /* a link, or a frame of the document */
 } api_frame_name;
 
 typedef struct api_joint_name {          /* a moving joint, in the order of coordinates */
-    const char      *name, *type, *link; /* `link`: the link that it carries */
-    dyn_joint_kind   kind;               /* in the document: planar and helical joints too */
+    const char      *name, *type, *link; /* `link`: the link that the joint carries */
+    dyn_joint_kind   kind;               /* kind in the document, which may be planar or helical */
     const char      *parent;             /* name of the link that the joint is attached to */
     bool             actuated;
     bool             has_position_limits;
@@ -101,7 +101,7 @@ typedef struct api_model {
     const char       **position_names;   /* [nq] */
     const char       **velocity_names;   /* [nv] */
     const char       **body_names;       /* [n_bodies] */
-    size_t             n_links;          /* with the base link, in document order */
+    size_t             n_links;          /* the base link included; the arrays of links are in document order */
     const char       **link_names;
     api_attached_body *attached; /* [n_links] in the order of link_names */
     size_t             n_frames; /* links (base first, in document order), then the document's frames */
@@ -159,8 +159,8 @@ api_model *api_model_from_document(const json_t *document, const char *name, siz
 api_model *api_model_from_text(const char *text, size_t length, const char *name, unsigned nesting, size_t max_links,
                                api_problem *problem);
 
-size_t api_model_bytes(
-    const api_model *model); /* bytes of its memory, without data that is computed when a request asks for it */
+size_t api_model_bytes(const api_model *model); /* memory of the model in bytes, without data that is computed when a
+                                                   request asks for it */
 api_model *api_model_share(api_model *model);
 void       api_model_release(api_model *model); /* NULL is fine */
 

@@ -30,10 +30,10 @@ struct api_registry {
     size_t          growth;            /* bytes that this change will add to `bytes` */
 };
 
-/* Index of `name`, or where to insert it. */
+/* Returns the index of `name`, or the index at which to insert it. */
 size_t api_entries_find(const api_registry *registry, const char *name, bool *found);
 
-/* True if the name has this change or a newer one. */
+/* True if change `number` or a newer one of the name has been entered. */
 bool api_entries_have_change(const api_registry *registry, const char *name, uint64_t number);
 
 void api_entry_copy_fault(const api_entry *entry, api_model_fault *fault);

@@ -187,7 +187,7 @@ static bool find_base(api_sdf *sdf, const api_sdf_frame *frame, int *base)
 
 static bool resolve(api_sdf *sdf, int index);
 
-/* Resolves a frame and the models between it and a model around it, and returns its pose there. */
+/* Resolves a frame and the models that contain it, up to `model`. X receives the pose of the frame in `model`. */
 static bool resolve_in(api_sdf *sdf, int index, int model, dyn_pose *X)
 {
     for (int at = index; at != model && at > API_SDF_MODEL; at = sdf->frames[at].scope)
@@ -250,7 +250,8 @@ dyn_pose api_sdf_in_world(const api_sdf *sdf, int frame)
     return dyn_pose_compose(&sdf->X_wm, &X);
 }
 
-/* The pose of the model in the world comes before those of the joints of the world, which may be relative to it. */
+/* Reads all frames. The pose of the model in the world is found before the joints of the world are, whose poses may be
+ * relative to it. */
 bool api_sdf_read_frames(api_sdf *sdf)
 {
     size_t n;

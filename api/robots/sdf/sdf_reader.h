@@ -29,13 +29,13 @@ typedef struct api_sdf_frame {
     /* The following members belong to a link. */
     dyn_inertia inertia;
     bool        weightless; /* <gravity> is false */
-    const char *link_name;  /* in the document */
+    const char *link_name;  /* name of the link in the document */
 } api_sdf_frame;
 
 /* An axis of a joint. */
 typedef struct api_sdf_axis {
     const xmlNode *element; /* NULL: the joint has none */
-    double         axis[3]; /* in the joint frame, of length 1 */
+    double         axis[3]; /* unit vector in the joint frame */
 } api_sdf_axis;
 
 typedef enum api_sdf_type {
@@ -63,7 +63,7 @@ typedef struct api_sdf_joint {
     api_sdf_axis axis[2];
     double       pitch;          /* m/rad, of a screw joint */
     double       rotor[2];       /* inertia of the rotor of each axis, at the joint, in kg m^2 or kg */
-    const char  *name[2];        /* in the document: of the joint, or of both parts of a joint with two axes */
+    const char  *name[2];        /* names in the document: of the joint, or of both parts of a joint with two axes */
     bool         used, reversed; /* used: the joint carries a link of the tree, its child or, if reversed, its parent */
     bool         passive[2];     /* true: the loops determine this part from the driven joints */
     api_sdf_mimicked follows[2]; /* [part] */
@@ -75,7 +75,7 @@ typedef struct api_sdf_files {
     size_t                  n;
     xmlDoc                 *file[API_XML_FILES];
     const char             *name[API_XML_FILES];     /* the URI of the include */
-    const api_file_entry   *entry[API_XML_FILES];    /* NULL: the first file, if it comes alone */
+    const api_file_entry   *entry[API_XML_FILES];    /* NULL: the first file, if no other files came with it */
     unsigned                includer[API_XML_FILES]; /* number of the file that includes it */
     int                     minor[API_XML_FILES];    /* the file's version is 1.minor */
     size_t                  claimed;                 /* bytes of the request's budget, for the included files */
@@ -123,7 +123,7 @@ bool api_sdf_read_version(api_sdf *sdf, const xmlNode *root, int *minor);
 int api_sdf_minor(const api_sdf *sdf, const xmlNode *element);
 /* Replaces the includes of the first file by the models of other files. */
 bool api_sdf_include(api_sdf *sdf);
-/* Puts the elements of an included model into the model around it, and removes it. */
+/* Moves the elements of an included model into the model that contains it, and removes the included model. */
 bool api_sdf_merge(api_sdf *sdf, xmlNode *model);
 /* Chooses the model among those in a world or in <sdf>: the only one that is not static, or the requested one. */
 bool api_sdf_choose_model(api_sdf *sdf, const xmlNode *in);
@@ -145,7 +145,7 @@ bool api_sdf_collect(api_sdf *sdf, size_t *n);
 int api_sdf_find_frame(api_sdf *sdf, const xmlNode *element, const api_sdf_frame *user, const char *name);
 /* True for a link in a nested model that is static: it is fixed to the world. */
 bool api_sdf_is_still(const api_sdf *sdf, int link);
-/* Pose of a frame in the frame of a model around it, which must be resolved. */
+/* Pose of a frame in the frame of a model that contains it, which must be resolved. */
 dyn_pose api_sdf_pose_in(const api_sdf *sdf, int frame, int model);
 /* Pose of a link or joint in the world. */
 dyn_pose api_sdf_in_world(const api_sdf *sdf, int frame);

@@ -264,7 +264,7 @@ static const api_xml_known known[] = {
     IRRELEVANT(" link ", " collision ", " name "),
 };
 
-/* A row for earlier versions, and the last version that has it. */
+/* A row of the schema that only earlier versions of SDF have, and the last version that has it. */
 typedef struct old_row {
     int           last; /* minor version */
     api_xml_known known;

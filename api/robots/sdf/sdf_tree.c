@@ -15,7 +15,8 @@ static void add_to_tree(api_sdf_tree *t, int link, int joint)
     t->place[link + 1] = (int)t->n;
 }
 
-/* Adds all links that joints connect to those from `first` on, nearest first, in the order of the joints in the file.
+/* Adds all links that joints connect to its links from `first` on, nearest first, in the order of the joints in the
+ * file.
  */
 static void follow_joints(api_sdf_tree *t, size_t first, bool follow_balls)
 {

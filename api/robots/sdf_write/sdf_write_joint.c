@@ -94,7 +94,7 @@ static void put_single_joint(api_sdf_writer *s, const api_document_link *link, c
 
 /* --- joints of several coordinates -------------------------------------------------------------------------------- */
 
-/* Appends a part of a joint, and the link without mass that it carries; the next part begins at that link. */
+/* Appends a part of a joint, and the massless link that this part moves; the next part begins at that link. */
 static void put_massless_step(api_sdf_writer *s, api_sdf_part *part, const char *name, const char *type)
 {
     dyn_pose here = dyn_pose_identity();

@@ -10,7 +10,7 @@
 /* Pose of a frame at zero positions, in the base link, and the link that it is fixed to. */
 typedef struct loop_end {
     int      link;
-    dyn_pose X_lf, X; /* in its link; in the base link */
+    dyn_pose X_lf, X; /* pose of the frame in its link; in the base link */
 } loop_end;
 
 /* Poses of all links in the base link at zero positions; NULL when memory is short. */

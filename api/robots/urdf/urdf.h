@@ -42,7 +42,7 @@ bool api_urdf_options_read(const char *query, api_urdf_options *options, api_pro
  * one of XML syntax, it names the line and the link or joint. */
 api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem);
 
-/* Writes a document as the text of such a file, which the caller frees; adds what it cannot hold to the reader's
+/* Writes a document as the text of a URDF file, which the caller frees; adds what it cannot hold to the reader's
  * report. NULL with a problem. */
 char *api_urdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader,
                      size_t *length);

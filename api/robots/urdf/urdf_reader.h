@@ -9,7 +9,7 @@ typedef struct api_urdf_joint {
     const char    *name, *type;
     const char    *parent, *child; /* names of links */
     const xmlNode *link;           /* the element of the child link */
-    double         rotor_inertia;  /* of its actuators, at the joint, in kg m^2 or kg */
+    double         rotor_inertia;  /* rotor inertia of its actuators, at the joint, in kg m^2 or kg */
     size_t         n_rotors;
 } api_urdf_joint;
 

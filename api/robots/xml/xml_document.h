@@ -37,7 +37,7 @@ typedef struct api_xml_link {
     const char    *joint, *type;  /* name and type of the joint */
     json_t        *fields;        /* further fields of the joint; taken over, NULL: none */
     dyn_pose       before, after; /* joint frame in the parent link's frame; link frame in the moved joint frame */
-    dyn_inertia    inertia;       /* in the link frame; zero: no mass */
+    dyn_inertia    inertia;       /* inertia in the link frame; zero: no mass */
     double         gravity_compensation; /* share of the link's weight */
     json_t        *visual;               /* shapes of the link; not taken over, NULL: none */
     const xmlNode *element, *joint_element;

@@ -71,8 +71,8 @@ static bool begins_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' || (unsigned char)c >= 0x80;
 }
 
-/* Copies a tag with a space between a value and a name that follows it directly; counts only if `to` is NULL. Returns
- * the length of the copy. */
+/* Copies a tag, and inserts a space between an attribute's value and a name that follows it directly. If `to` is NULL,
+ * nothing is copied. Returns the length of the copy. */
 static size_t separate_tag(const char *tag, size_t length, char *to)
 {
     char   quote = '\0';

@@ -19,8 +19,8 @@ const xmlNode *api_xml_child(const xmlNode *element, const char *name);
 const xmlNode *api_xml_next(const xmlNode *element, const char *name); /* the next sibling of that name */
 bool api_xml_is(const xmlNode *node, const char *name); /* true for an element of that name without a prefix */
 
-/* The name of an element as the file writes it: "drake:joint" for a declared or undeclared prefix. `text` is used where
- * the name has a prefix. */
+/* The name of an element as the file writes it: "drake:joint" for a declared or undeclared prefix. `text` holds the
+ * result if the name has a prefix. */
 const char    *api_xml_qualified_name(const xmlNode *element, char text[API_XML_QUALIFIED]);
 const char    *api_xml_qualified_attribute(const xmlAttr *attribute, char text[API_XML_QUALIFIED]);
 const xmlNode *api_xml_qualified_child(const xmlNode *element,
@@ -33,7 +33,7 @@ bool api_xml_name(api_xml_reader *reader, const xmlNode *element, const char *at
 bool api_xml_has(const xmlNode *element, const char *attribute);
 
 /* Reads an optional attribute that is one of `values` (NULL ends them) as the index of its value. *index is unchanged
- * when it is absent. */
+ * if the attribute is absent. */
 bool api_xml_choice(api_xml_reader *reader, const xmlNode *element, const char *attribute, const char *const *values,
                     int *index);
 

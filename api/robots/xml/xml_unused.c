@@ -34,7 +34,7 @@ enum { KEPT_ROWS = 1024 };
 typedef struct findings {
     api_arena              *arena;
     bool                    no_memory;
-    const struct row_list **kept;    /* [KEPT_ROWS] a hash table by names; NULL: free */
+    const struct row_list **kept;    /* [KEPT_ROWS] hash table of rows by names of elements; NULL: an empty entry */
     size_t                  counted; /* number of all findings */
     bool quiet; /* true: the element is inside one without effect on the dynamics, which is reported itself, so that
                    only other types of findings count */
@@ -65,7 +65,7 @@ static void count_element(findings *t, finding_type type, const xmlNode *element
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
-/* A word between spaces, to find it in a list; too long for any list: empty. */
+/* A word between spaces, by which it is found in a list of words; empty if it is too long for any list. */
 typedef struct spaced_word {
     char text[2 * API_XML_QUALIFIED];
 } spaced_word;

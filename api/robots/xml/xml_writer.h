@@ -7,7 +7,7 @@
 #include <libxml/tree.h>
 
 typedef struct api_xml_writer {
-    api_reader         *reader; /* its report gets entries; its problem is set when memory is short */
+    api_reader         *reader; /* receives the entries of the report, and the problem when memory is short */
     const api_document *document;
     xmlDoc             *file;
     bool                failed;

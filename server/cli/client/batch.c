@@ -195,7 +195,7 @@ static bool is_given(const json_t *fields, const char *name)
     return value && !json_is_null(value) && !json_is_false(value);
 }
 
-/* True if the rows of an operation depend on each other, without those of evaluate. */
+/* True if the rows of an operation other than evaluate depend on each other. */
 static bool depend_alone(const char *operation, const json_t *fields)
 {
     static const char *const whole[]  = {"identify",    "trajectory", "trajectory-hessian", "simulate", "path",

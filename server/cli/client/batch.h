@@ -46,8 +46,8 @@ bool cli_batch_append(cli_batch *batch, const cli_batch *more);
 bool cli_batch_slice(const cli_batch *batch, size_t first, size_t rows, cli_batch *part);
 
 /* True if a row of the answer depends on other rows or on its place among them, as samples in time and random positions
- * do, or if an output is of all rows, such as a sum. `fields` are those of the request that are no states, of any part;
- * NULL: none. */
+ * do, or if an output is of all rows, such as a sum. `fields`: the fields of a part of the request other than states,
+ * which are those of every part; NULL: none. */
 bool cli_rows_depend(const char *operation, const json_t *fields);
 
 /* True if the fields ask for an output that is a sum over all rows. */

@@ -104,7 +104,7 @@ static bool find_cell(const cli_csv *csv, char *cell, cli_csv_column *column)
     const char cut = *end;
     *end           = '\0';
     bool known     = find_column(csv, cell, column);
-    *end           = cut; /* for messages */
+    *end           = cut; /* the separator again, because messages print the line */
     return known;
 }
 

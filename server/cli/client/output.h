@@ -29,6 +29,6 @@ void cli_output_close(cli_output *output);
 /* Writes the name of a column: "tau.elbow", "mass_matrix.1.2", "poses.tip.position.1", "kinetic". */
 void cli_column_name(const cli_coordinates *coordinates, const cli_array *array, size_t entry, char *name, size_t size);
 
-/* Tells on standard error what only JSON can hold: rows that failed, warnings, and the names of other members.
+/* Prints on standard error what only JSON can hold: rows that failed, warnings, and the names of other members.
  * `first_row` is the number of rows before the part. */
 void cli_report_rest(const cli_batch *part, size_t first_row);

@@ -180,7 +180,7 @@ static bool rename_temporary(cli_output_file *f)
     return true;
 }
 
-/* Stops looking after the temporary file without removing it. */
+/* Makes signals leave the temporary file, which is not removed. */
 static bool release_temporary(cli_output_file *f)
 {
     (void)f;
