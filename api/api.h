@@ -120,8 +120,8 @@ void api_read_saved(api *api, const char *name, const char *record, size_t lengt
 
 /* Restores one saved record that was read, and ends `saved`; call after api_load_models. The model takes precedence
  * over a bundled one of the same name. A record that could not be read, or whose model is beyond the limit
- * `model_memory` beside those that are there (API_INSUFFICIENT_STORAGE), fails with saved->problem and also hides the
- * bundled model, which may be a different robot: requests on the name are then answered API_MODEL_DAMAGED or
+ * `model_memory` together with those that are there (API_INSUFFICIENT_STORAGE), fails with saved->problem and also
+ * hides the bundled model, which may be a different robot: requests on the name are then answered API_MODEL_DAMAGED or
  * API_INSUFFICIENT_STORAGE, until it is put or deleted. */
 bool api_restore(api *api, const char *name, api_saved_model *saved);
 
@@ -281,8 +281,8 @@ size_t api_memory_of_one_client(size_t limit);
 /* The resources that an address of the server gives its clients. */
 typedef enum api_scope {
     API_ALL_RESOURCES,
-    API_PROBES,            /* /livez and /readyz alone */
-    API_PROBES_AND_METRICS /* /livez, /readyz and /metrics alone */
+    API_PROBES,            /* only /livez and /readyz */
+    API_PROBES_AND_METRICS /* only /livez, /readyz and /metrics */
 } api_scope;
 
 /* The head of a request; NULL for absent headers. The strings must live until api_begin returns. */
@@ -344,8 +344,8 @@ bool api_waits_for_store(const api_call *call);
 
 /* True if the request names a change of a shared store (Model-Change) that this server has not applied yet. The caller
  * asks again later, or refuses the call with API_CHANGE_PENDING when its time is over. When it is false at last,
- * api_resume goes on with the head of the request, before api_run; if neither api_wants_body nor api_wants_run is true
- * then, the reply is complete. */
+ * api_resume continues with the head of the request, before api_run; if neither api_wants_body nor api_wants_run is
+ * true then, the reply is complete. */
 bool api_waits_for_change(const api_call *call);
 void api_resume(api_call *call);
 

@@ -26,5 +26,5 @@ bool api_multipart_begins(const char *bytes, size_t length);
 /* Reads the boundary. False with `bad-archive`. */
 bool api_multipart_open(api_multipart *m, const char *bytes, size_t length, api_problem *problem);
 
-/* Reads the next part. *more is false behind the last one. False with `bad-archive`. */
+/* Reads the next part. *more is false after the last one. False with `bad-archive`. */
 bool api_multipart_next(api_multipart *m, api_multipart_part *part, bool *more, api_problem *problem);

@@ -37,7 +37,7 @@ typedef struct api_emit {
     } open[API_EMIT_DEPTH];
 } api_emit;
 
-void   api_emit_init(api_emit *e, api_media media, api_buffer *buffer); /* `open` needs no clearing */
+void   api_emit_init(api_emit *e, api_media media, api_buffer *buffer); /* leaves `open` unset */
 bool   api_emit_done(const api_emit *e);   /* true when every object and array has ended and nothing failed */
 size_t api_emit_length(const api_emit *e); /* number of bytes written or measured */
 

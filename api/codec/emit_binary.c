@@ -112,7 +112,7 @@ static unsigned char *write_floats(unsigned char first, const unsigned char *fro
     return to;
 }
 
-/* Writes `numbers` numbers from `from` with the heads of the arrays that begin among them. `from` lies behind `to` in
+/* Writes `numbers` numbers from `from` with the heads of the arrays that begin among them. `from` lies after `to` in
  * the same memory, far enough that no number is overwritten before it is read. Returns the end. */
 static unsigned char *write_nested(nesting *n, const unsigned char *from, size_t numbers, unsigned char *to)
 {
@@ -180,7 +180,7 @@ static void spoil_failed(const api_lanes *a, unsigned char *rows, size_t first, 
             memcpy(rows + ((state - first) * count + i) * sizeof(double), &(double){NAN}, sizeof(double));
 }
 
-/* Converts the numbers to rows at the end of the reserved space, then moves each row forward behind its heads. */
+/* Converts the numbers to rows at the end of the reserved space, then moves each row forward after its heads. */
 bool api_binary_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states)
 {
     size_t         count = api_lanes_count(a), room = api_binary_lanes_room(e->media, a, first, states);

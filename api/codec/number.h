@@ -11,7 +11,7 @@
  * "-0". Returns the length; no NUL is written. The value must be finite. */
 size_t api_number_write(double value, char text[API_NUMBER_ROOM]);
 
-/* Writes `count` numbers separated by commas, faster than single calls of api_number_write. `text` must have room for
+/* Writes `count` numbers separated by commas, faster than single calls of api_number_write. `text` must have space for
  * API_NUMBER_MAX bytes per number, the commas, and API_NUMBER_ROOM more bytes. */
 size_t api_numbers_write(const double *values, size_t count, char *text);
 

@@ -69,8 +69,7 @@ static size_t find_ends(const char *text, const char *end, uint32_t ends[MANY + 
         uint64_t found  = find_ends_in_block(p, &before);
         uint32_t offset = (uint32_t)(p - text), *to = ends + n;
         n += (size_t)__builtin_popcountll(found);
-        for (int i = 0; i < USUAL;
-             i++, found &= found - 1) /* in most blocks this is all, without an unpredictable branch */
+        for (int i = 0; i < USUAL; i++, found &= found - 1) /* fixed count: no unpredictable branch for most blocks */
             to[i] = offset + (uint32_t)_tzcnt_u64(found);
         for (to += USUAL; found > 0; found &= found - 1)
             *to++ = offset + (uint32_t)_tzcnt_u64(found);

@@ -25,7 +25,7 @@ typedef struct api_rows_reader {
     api_gap     gap[2]; /* last gaps that were read: [0] between numbers of a row, [1] between rows */
 } api_rows_reader;
 
-/* True if the next four numbers have one digit and a comma behind it. */
+/* True if the next four numbers have one digit and a comma after it. */
 static inline bool api_rows_begin_with_digits(const api_rows_reader *r)
 {
     const uint64_t commas = 0x2C002C002C002C00, between = 0xFF00FF00FF00FF00;
@@ -45,7 +45,7 @@ enum { API_LAYOUTS = 44 };
 
 /* Positions of seventeen digits in a text. The first sixteen have index / 2 decimal places; if the index is odd, the
  * first digit is a 0 that is left out. Byte i of the text is fixed[i], or byte digit[i] of sixteen: for i < 16 of the
- * digits 1 to 16, else of the digits 2 to 17. The text ends behind the last byte that is larger than least[i]: a digit
+ * digits 1 to 16, else of the digits 2 to 17. The text ends after the last byte that is larger than least[i]: a digit
  * other than 0, or the digit before the point. */
 typedef struct api_number_layout {
     unsigned char digit[32], fixed[32];
@@ -98,6 +98,6 @@ static inline void api_rows_write_zeros(api_rows_writer *w, size_t count)
     *w = next;
 }
 
-/* Write numbers behind those already written: see api_rows_write. */
+/* Write numbers after those already written: see api_rows_write. */
 void api_rows_write_portably(api_rows_writer *w, const double *values, size_t count);
 void api_rows_write_avx2(api_rows_writer *w, const double *values, size_t count);

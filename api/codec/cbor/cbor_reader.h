@@ -31,7 +31,7 @@ typedef struct api_cbor_reader {
     api_float_runs          runs;
     bool                    plain, typed, multidimensional; /* the forms of the arrays of numbers read so far */
     bool                    references; /* the body is in tag 256: its strings are listed in `strings` */
-    api_cbor_string        *strings;    /* [n_strings] in room for [strings_capacity] */
+    api_cbor_string        *strings;    /* [n_strings], with space for [strings_capacity] */
     size_t                  n_strings, strings_capacity;
     size_t                  look; /* offset in the body at which the deadline is checked next */
     bool                    late; /* the deadline has passed */

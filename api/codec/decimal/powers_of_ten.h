@@ -19,7 +19,7 @@ extern const uint64_t api_decimal_scales[-API_SCALE_LEAST];
 /* Entry q - API_SCALE_LEAST is 10^m with the m of api_decimal_scales, exactly. */
 extern const double api_scale_powers[-API_SCALE_LEAST];
 
-/* Entry n is 10^-n as the sum of two doubles, the first one the nearest. Entry 0, for a point without digits behind it,
+/* Entry n is 10^-n as the sum of two doubles, the first one the nearest. Entry 0, for a point without digits after it,
  * is NaN; the last entry, for numbers without a point, is 1. */
 extern const double api_powers_by_places[API_PLACES_MAX + 2][2];
 

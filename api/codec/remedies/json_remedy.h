@@ -11,5 +11,5 @@ typedef struct api_json_remedy {
     size_t      value;    /* offset of the misspelt value, or just after it */
 } api_json_remedy;
 
-/* Returns the remedy for text[0 .. length), whose parser stopped behind the byte text[position - 1]. */
+/* Returns the remedy for text[0 .. length), whose parser stopped after the byte text[position - 1]. */
 api_json_remedy api_json_remedy_find(const char *text, size_t length, size_t position);

@@ -228,5 +228,5 @@ bool api_measure_state(api_query *q);       /* state_fields.c: counts the rows o
 bool api_measure_guess(api_query *q);       /* guess_fields.c: counts the rows of "guess" and "platform" */
 bool api_measure_wrenches(api_query *q);    /* wrench_fields.c: counts rows, reads where wrenches act */
 bool api_decode_gravity(api_query *q);      /* row_scenes.c: reads one vector or one for each row */
-bool api_measure_payload(api_query *q);     /* payload.c: counts the rows of figures of payloads */
+bool api_measure_payload(api_query *q);     /* payload.c: counts the rows of the numbers of payloads */
 bool api_decode_payload(api_query *q);      /* payload.c: adds the payload to the model */

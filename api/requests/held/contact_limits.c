@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_NUMBER 1e9 /* largest force and coefficient: rounding keeps smaller terms beside its square */
+#define MOST_NUMBER 1e9 /* largest force and coefficient; terms added to its square are not lost to rounding */
 #define MOST_WEIGHT 1e4 /* largest weight, reciprocal of the least: no weight excludes a foot from the balance */
 
 enum { LEAST_FACETS = 3, MOST_FACETS = 32 };

@@ -303,7 +303,7 @@ double api_held_efforts_seconds(const api_call *call)
 double api_held_efforts_decoded_seconds(const api_query *q, const api_held_efforts *h)
 {
     const double weight =
-        0.05; /* s, of one operation of a pivot, in addition to the square of the number of held directions */
+        0.05; /* cost of one operation in units of inverse dynamics per body; a row takes k^2, with k held directions */
     if (!h || !h->limits) return 0;
     const double k = (double)h->choice.contact->k, n = (double)(h->choice.n_rows + h->choice.n_cones);
     return (double)api_states(q) * (k * k * k + k * k * n) * weight * q->call->api->calibration.body;

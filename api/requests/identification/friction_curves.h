@@ -1,4 +1,5 @@
-/* friction_curves.h - estimate load coefficients and Stribeck's curves of joints, beside viscous and Coulomb friction.
+/* friction_curves.h - estimate load coefficients and Stribeck's curves of joints, in addition to viscous and Coulomb
+ * friction.
  *
  * The inertial parameters of the bodies are known, so the torque T without friction is known too, and torques are
  * linear in the load coefficients (Hamon, Gautier & Garrec 2010) and, at a given Stribeck velocity, in the breakaway
@@ -18,7 +19,7 @@ api_friction_curves *api_friction_curves_open(const api_query *q, const api_chos
 void api_friction_curves_keep(api_friction_curves *c, const dyn_measured *state);
 
 /* Finds the Stribeck velocities and adds all kept states to the estimate. Returns false with t->problem if the deadline
- * has passed or figures are too large. */
+ * has passed or numbers are too large. */
 bool api_friction_curves_add(api_friction_curves *c, dyn_estimate *t);
 
 /* Returns the Stribeck velocity of joint or motor j about which the last solution is linearised, rad/s or m/s. */

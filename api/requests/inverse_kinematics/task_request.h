@@ -24,7 +24,7 @@ typedef struct api_task_goal {
 typedef struct api_task_request {
     size_t          n;
     dyn_frame_task *task; /* [n] in the order of priorities; equal ones in the order of the request */
-    api_task_goal  *goal; /* [n] likewise */
+    api_task_goal  *goal; /* [n] goals, in the order of `task` */
     api_place       list; /* place of the field */
     bool            velocities;
 } api_task_request;

@@ -81,7 +81,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m)
 
 /* --- all lanes -------------------------------------------------------------------------------------------------- */
 
-/* Takes lanes for the derivative of order r of the spline's coordinates, and of q. */
+/* Reserves lanes for the derivative of order r of the spline's coordinates, and of q. */
 static bool take_coordinates(api_plan *plan, api_motion *m, int r)
 {
     const api_model *model = plan->query->model;

@@ -94,7 +94,7 @@ static void find_regressor(const api_evaluation *e, const api_selection *selecte
     if (loaded) multiply_load(e, block, api_extent(e->model, selected, API_BODY_PARAMETERS), factor, io->regressor);
 }
 
-/* Sets dqdd_dparameters = -dqdd_dtau Y, with held frames too; `Y` has room for the matrix and then nv numbers. Checks
+/* Sets dqdd_dparameters = -dqdd_dtau Y, with held frames too; `Y` has space for the matrix and then nv numbers. Checks
  * the deadline at each row. */
 static bool differentiate_by_parameters(const api_evaluation *e, const api_selection *selected, size_t block,
                                         const double *qdd, const double *dqdd_dtau, double *Y)

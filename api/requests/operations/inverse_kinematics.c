@@ -55,7 +55,7 @@ static size_t own_entries(const api_selection *selected)
     return api_pose_request_entries(selected->options);
 }
 
-/* Takes the lanes of the positions, zeroed: a sequence is found after the results are checked. */
+/* Reserves the lanes of the positions, zeroed: a sequence is found after the results are checked. */
 static bool take_positions(api_plan *plan, api_selection *selected)
 {
     const size_t nq     = plan->query->model->nq;

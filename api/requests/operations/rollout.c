@@ -86,7 +86,7 @@ typedef struct march {
     dyn_step                    io;
 } march;
 
-/* Takes the lanes of W rows. A single row is integrated by kernels with one lane. */
+/* Reserves the lanes of W rows. A single row is integrated by kernels with one lane. */
 static bool open_march(api_plan *plan, const rollout_options *options, march *m)
 {
     const api_step_options *o  = &options->step;

@@ -136,7 +136,7 @@ static void count_rows(api_path_limits *limits)
 }
 
 /* Writes to `owner` the numbers of those limits of frames that bound speeds, or else accelerations. Returns the address
- * behind the last. */
+ * after the last. */
 static size_t *number_frames(const api_path_limits *limits, bool speeds, size_t *owner)
 {
     for (size_t i = 0; i < limits->frames.n_limits; i++)

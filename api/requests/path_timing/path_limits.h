@@ -14,7 +14,7 @@
 typedef struct api_path_limits {
     api_limit_list     list;     /* the limits of joints and motors */
     api_path_frames    frames;   /* limits of frames, which have the numbers from list.n on */
-    api_path_contacts *contacts; /* limits of contacts, with the numbers behind those of frames; NULL: no held frames */
+    api_path_contacts *contacts; /* limits of contacts, with the numbers after those of frames; NULL: no held frames */
     size_t rows;    /* rows of a place without the third derivative of s (timing.h): those of joints, of frames, of
                         contacts */
     size_t *owner;  /* [rows + accelerations of frames] number of the limit of each row and norm */

@@ -174,8 +174,8 @@ bool api_rollout_cost_read(api_query *q, const api_node *request, const api_plac
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* Refuses weights of q of joints with a quaternion beside references `target` that have no quaternions. There are n
- * weights, of which those at i mod `width` < nv are weights of q. */
+/* Refuses weights of q of joints with a quaternion if the references `target` have no quaternions. There are n weights,
+ * of which those at i mod `width` < nv are weights of q. */
 static bool check_position_weights(const api_query *q, const api_rollout_cost *cost, const double *target,
                                    const double *weight, size_t n, size_t width)
 {

@@ -7,7 +7,7 @@
 
 struct api_row_scenes {
     const double      *gravity; /* [rows][3] gravity, m/s^2; NULL: q->scene.gravity is that of all rows */
-    const char        *bodies;  /* "payload" or "parameters", the first whose figures have rows; NULL: neither */
+    const char        *bodies;  /* "payload" or "parameters", the first whose numbers have rows; NULL: neither */
     size_t             n;       /* number of payloads; 0: q->scene.model is that of all rows */
     const dyn_payload *payload; /* [n] payloads, of which only the places are read */
     const dyn_inertia *inertia; /* [rows][n] inertias of the payloads in each row */

@@ -17,7 +17,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *node,
 
 /* --- lanes -------------------------------------------------------------------------------------------------------- */
 
-/* Takes the lanes of the observer, whose samples depend on each other. */
+/* Reserves the lanes of the observer, whose samples depend on each other. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_external_options *o     = selected->options;

@@ -79,7 +79,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     return !(selected->outputs & API_BIT(MOTOR_TAU)) || selected->result[TAU];
 }
 
-/* Takes the array of limit violations, if one of their outputs is requested. */
+/* Reserves the array of limit violations, if the request selects one of their outputs. */
 static bool take_limits(api_plan *plan, const api_selection *selected)
 {
     api_simulation   *s      = selected->options;

@@ -111,7 +111,7 @@ typedef struct api_document {
     bool                 accepts_indefinite; /* bodies may have negative principal moments: reported, not refused */
     dyn_inertia          base_inertia;
     api_document_visuals base_visuals;
-    double               base_rotor_inertia, base_damping, base_gravity_compensation; /* figures of a floating base */
+    double               base_rotor_inertia, base_damping, base_gravity_compensation; /* values of a floating base */
     double               gravity[3];
     bool                 from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
     size_t               n_links;     /* number of links without the base link */

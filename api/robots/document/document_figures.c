@@ -27,8 +27,8 @@ typedef enum oddity { PLAUSIBLE, TOO_HEAVY, TOO_LARGE, IDENTITY, TOO_LIGHT, TOO_
 /* The robot, and sizes to compare with. Index n_links stands for the base. */
 typedef struct scene {
     const api_document *document;
-    dyn_inertia        *body;  /* api_document_sum_bodies */
-    api_document_point *point; /* api_document_find_points */
+    dyn_inertia        *body;  /* written by api_document_sum_bodies */
+    api_document_point *point; /* written by api_document_find_points */
     double             *reach; /* [i]: distance from the base to link i along the chain of links, m */
     double *extent; /* [i]: m, greatest distance from the joint of link i to the next joints and fixed links */
     oddity *odd;
@@ -311,11 +311,11 @@ static void describe_limit(const scene *s, size_t i, char text[TEXT])
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
-/* A kind of suspicious figure; one entry of the report names all links or joints that have it. */
+/* A kind of suspicious value; one entry of the report names all links or joints that have it. */
 typedef struct suspicion {
     const char *severity;
     const char *member;                      /* member of a link in the document */
-    const char *screws;                      /* member of "screws" that has the figure */
+    const char *screws;                      /* member of "screws" that has the value */
     bool (*holds)(const scene *s, size_t i); /* which links the entry names; NULL: those with the oddity `odd` */
     oddity odd;
     void (*describe)(const scene *s, size_t i, char text[TEXT]); /* writes the predicate of the sentence */

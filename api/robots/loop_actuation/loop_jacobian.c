@@ -71,7 +71,7 @@ static dyn_pose loop_frame(const api_loop_tree *t, const api_loop *loop, int sid
     return dyn_pose_compose(&X, &loop->X[side]);
 }
 
-/* Returns 1 if the joint moves the second body of the loop alone, -1 the first alone, else 0. */
+/* Returns 1 if the joint moves only the second body of the loop, -1 only the first, else 0. */
 static double loop_side_of(const api_loop_tree *t, const api_loop *loop, const api_loop_joint *joint)
 {
     int side[2] = {0, 0};

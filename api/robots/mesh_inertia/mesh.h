@@ -18,7 +18,7 @@ typedef struct api_mesh {
     size_t    n_vertices, n_faces;
     double   *vertex;   /* [3 n_vertices] m, each number representable as a 32-bit float */
     uint32_t *face;     /* [3 n_faces] vertices of a triangle, counter-clockwise as seen from outside */
-    size_t    left_out; /* faces of further groups of an OBJ file, of which MuJoCo reads the first alone */
+    size_t    left_out; /* faces of further groups of an OBJ file, of which MuJoCo reads only the first */
 } api_mesh;
 
 /* Rules for the mass of a mesh: `inertia` of <mesh> in MJCF. */

@@ -129,7 +129,7 @@ static bool read_corner(words *w, double v[3])
     return true;
 }
 
-/* Reads the three numbers behind each "vertex"; three of them are a face. */
+/* Reads the three numbers after each "vertex"; three of them are a face. */
 static const char *read_text_stl(api_mesh *mesh, api_arena *arena, const char *bytes, size_t length,
                                  char reason[API_MESH_REASON])
 {

@@ -37,7 +37,7 @@ static size_t word_length(text_line *line)
     return (size_t)(end - line->next);
 }
 
-/* Sets *line to the next line of the text and moves *cursor behind it. False: at the end of the text. */
+/* Sets *line to the next line of the text and moves *cursor after it. False: at the end of the text. */
 static bool next_line(const char **cursor, const char *end, text_line *line)
 {
     if (*cursor >= end) return false;

@@ -76,7 +76,7 @@ static double way_back(const api_mjcf_joint *joint)
     return api_mjcf_has_several(joint) ? 0 : (joint->locked ? joint->offset : 0) - joint->ref;
 }
 
-/* The kernels take sines of angles up to DYN_MAX_ANGLE. */
+/* Checks that the way back from the reference is within DYN_MAX_ANGLE, up to which the kernels take sines of angles. */
 static bool check_way_back(api_mjcf *m, const api_mjcf_joint *joint)
 {
     const double most = joint->type == API_MJCF_HINGE ? DYN_MAX_ANGLE : DBL_MAX, by = way_back(joint);

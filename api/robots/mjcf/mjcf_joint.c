@@ -22,7 +22,7 @@ static json_t *open_object(api_mjcf *m, json_t *owner, const char *key)
 
 /* --- joints with one coordinate ----------------------------------------------------------------------------------- */
 
-/* Reads the range of position of a joint with one coordinate. */
+/* Reads the range of position of a joint with one coordinate, and writes it to the document. */
 static bool write_limits(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
 {
     static const char *const values[] = {"false", "true", "auto", NULL};
@@ -74,8 +74,8 @@ typedef struct passive_forces {
     double stiffness_polynomial[2], damping_polynomial[2];
 } passive_forces;
 
-/* Reads the higher powers, which `springdamper` leaves unchanged. Beside the spring of a tendon with another rest
- * position they are left out and reported: the sum is no polynomial of one displacement. */
+/* Reads the higher powers, which `springdamper` leaves unchanged. Together with the spring of a tendon with another
+ * rest position they are left out and reported: the sum is no polynomial of one displacement. */
 static bool read_mjcf_polynomials(api_mjcf *m, const api_mjcf_joint *joint, passive_forces *f)
 {
     double     k[3], d[3];

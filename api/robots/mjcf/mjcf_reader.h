@@ -86,8 +86,8 @@ typedef struct api_mjcf_joint {
     const xmlNode      *effort_from; /* element of the range that limits it; NULL: none */
     bool                has_effort;
     double              most;             /* limit of effort in the document, with has_effort */
-    double              motor_armature;   /* N m s/rad or N s/m: that of its actuators and tendons, at the joint */
-    double              motor_damping;    /* N m s/rad or N s/m, the same */
+    double              motor_armature;   /* kg m^2 or kg: armature of its actuators and tendons, at the joint */
+    double              motor_damping;    /* N m s/rad or N s/m: damping of its actuators and tendons, at the joint */
     double              tendon_friction;  /* N m or N: dry friction of its tendons, at the joint */
     double              tendon_stiffness; /* N m/rad or N/m, of the springs of its tendons */
     double              tendon_effort;    /* N m or N: effort of these springs at q = 0, positive if it increases q */
@@ -130,9 +130,9 @@ typedef struct api_mjcf_visual {
 } api_mjcf_visual;
 
 typedef struct api_mjcf_body {
-    const xmlNode *element, *inertial; /* inertial: NULL, none */
+    const xmlNode *element, *inertial; /* `inertial` NULL: there is none */
     dyn_pose       X_bi;               /* pose of the frames around `inertial`, in the body */
-    const char    *name;               /* unique in the document; of its link */
+    const char    *name;               /* name of the body's link, unique in the document */
     const char    *given_name;         /* NULL: none */
     int            parent;             /* -1: the world */
     int            class_index;        /* class of its children */
@@ -220,7 +220,7 @@ typedef struct api_mjcf {
     json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
     json_t                 *material_index; /* map from names of materials to their rgba, where they state one */
     size_t                  n_undrawn;      /* geoms that MuJoCo draws and the document lacks */
-    const xmlNode          *undrawn;        /* the first of them */
+    const xmlNode          *undrawn;        /* the first of the undrawn geoms */
     size_t                  n_visuals;      /* shapes of all bodies */
     size_t                  n_meshes, n_mesh_faces; /* n_mesh_faces: of all meshes that were read */
     api_mjcf_mesh          *meshes;

@@ -123,7 +123,7 @@ static bool write_figures(api_mjcf *m, const api_mjcf_tendon *t, json_t *motor)
            api_xml_set_number(&m->xml, friction, "coulomb", t->friction);
 }
 
-/* Writes the motors; the first has the figures of the tendon. */
+/* Writes the motors; the first has the armature, damping and friction of the tendon. */
 static bool write_motors(api_mjcf *m, api_mjcf_tendon *t, const rate *r, json_t *transmission)
 {
     json_t *motors = json_array();

@@ -4,7 +4,7 @@
  * Here a class whose name with the prefix is taken gets apostrophes.
  *
  * MuJoCo 3.14 looks up a class that an element inherits by its name, and finds that of the last model that has brought
- * one: behind an <attach> without prefix, geoms, joints and sites of the robot without a class have the attached
+ * one: after an <attach> without prefix, geoms, joints and sites of the robot without a class have the attached
  * model's defaults. A class that an element states itself is that of its own file; so are the defaults of tendons,
  * equalities and actuators. */
 #include "mjcf_attach.h"

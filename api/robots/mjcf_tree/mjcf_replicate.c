@@ -1,5 +1,5 @@
 /* mjcf_replicate.c - expand <replicate>: copies of its elements, each in a frame that is rotated and moved relative to
- * that of the previous copy, with a number behind every name. A tendon, equality or actuator that refers to one of the
+ * that of the previous copy, with a number after every name. A tendon, equality or actuator that refers to one of the
  * elements is copied with them. The inner one of nested replicates is expanded first, as in MuJoCo (XML reference,
  * body/replicate). */
 #include "api/robots/mjcf/mjcf_reader.h"
@@ -19,7 +19,7 @@ typedef struct replicate {
     xmlNode    *element;
     size_t      count;
     double      offset[3], euler[3];    /* euler in the unit of the file */
-    const char *separator, *childclass; /* childclass: NULL, none */
+    const char *separator, *childclass; /* `childclass` NULL: there is none */
     json_t     *names;                  /* set of "kind name" of the descendants */
     char        suffix[SUFFIX_SIZE];    /* is appended to the names in the current copy */
 } replicate;

@@ -185,7 +185,7 @@ static xmlNode *put_free_part(const api_mjcf_chain *chain, size_t k, const mjcf_
     return joint;
 }
 
-/* The document has a stiffness for spherical joints alone. */
+/* The document has a stiffness only for spherical joints. */
 static void put_ball(const api_mjcf_chain *chain, size_t k, const char *name)
 {
     const double stiffness = chain->w->document->links[chain->links[k]].dyn.spring.stiffness;

@@ -29,7 +29,7 @@ static api_sdf_joint *joint_of_frame(api_sdf *sdf, int frame)
     return NULL;
 }
 
-/* Figures of a mimic: q = multiplier (q_leader - reference) + offset. Drake states them in attributes. */
+/* Values of a mimic: q = multiplier (q_leader - reference) + offset. Drake states them in attributes. */
 typedef struct sdf_mimic {
     const xmlNode *element; /* NULL: the joint has none */
     double         multiplier, offset, reference;

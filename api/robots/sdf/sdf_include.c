@@ -50,8 +50,8 @@ static unsigned depth_of(const xmlNode *element)
     return depth;
 }
 
-/* Parses a file, of which the elements may be as deep as the include leaves room. The tree shares the names of the main
- * file, so that its nodes may move there. NULL with a problem. */
+/* Parses a file, whose elements may have only the levels that the include leaves below the limit. The tree shares the
+ * names of the main file, so that its nodes may move there. NULL with a problem. */
 static xmlNode *parse_included(api_sdf *sdf, const xmlNode *include, const api_file_entry *found, const char *uri)
 {
     api_sdf_files *files = sdf->files;

@@ -21,7 +21,7 @@ typedef struct urdf_rotor {
 
 /* --- the report of a transmission --------------------------------------------------------------------------------- */
 
-/* Appends to a text of `size` bytes as far as there is room. */
+/* Appends to a text of `size` bytes as much as fits. */
 static void append(char *text, size_t size, const char *before, const xmlChar *value, const char *behind)
 {
     size_t length = strlen(text);

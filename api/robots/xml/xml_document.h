@@ -18,7 +18,7 @@ typedef struct api_xml_document {
     size_t          n, capacity;    /* links written so far, and the most there may be */
 } api_xml_document;
 
-/* Opens a document with room for `capacity` links. False when memory is short, with the problem set. In either case
+/* Opens a document with space for `capacity` links. False when memory is short, with the problem set. In either case
  * api_xml_document_close ends it. */
 bool api_xml_document_open(api_xml_document *d, api_xml_reader *reader, size_t capacity);
 void api_xml_document_close(api_xml_document *d);

@@ -135,7 +135,7 @@ static inline api_preconditions api_call_conditions(const api_call *call)
  * Returns false with a problem, or with API_NO_PROBLEM if the reply (204) is already complete. In request_head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
 
-/* Goes on with the checks after a call has waited for a change: finds the model and checks the preconditions. */
+/* Continues the checks after a call has waited for a change: finds the model and checks the preconditions. */
 bool api_head_resume(api_call *call, api_problem *problem);
 
 /* Emits the reasons of the answer of /readyz as an array; frees them all. In readiness.c. */
@@ -195,7 +195,7 @@ bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_p
  * since each coding would need an entity tag of its own. */
 api_coding api_reply_coding(const api_call *call);
 
-/* Compresses the body of the reply; sends it uncompressed if the memory budget has no room. Returns false with a
+/* Compresses the body of the reply; sends it uncompressed if the memory budget has no space. Returns false with a
  * problem if the deadline has passed. */
 bool api_reply_compress(api_call *call, const api_deadline *deadline, api_problem *problem);
 

@@ -22,7 +22,8 @@ static bool redirect(api_call *call, const api_request *request)
     return true;
 }
 
-/* Answers OPTIONS of the target "*", which asks about the server as a whole. Returns true if the request goes on. */
+/* Answers OPTIONS of the target "*", which asks about the server as a whole. Returns true if the request is to be
+ * processed further. */
 static bool answer_server_options(api_call *call, const api_request *request)
 {
     if (call->kind != API_KIND_OPTIONS || strcmp(request->target, "*") != 0) return true;
