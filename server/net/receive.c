@@ -149,7 +149,7 @@ static ssize_t receive(srv_inflow *in, const source *from, char *buffer, size_t 
             return n;
         }
         if (n <= 0 && filled == 0) return n;
-        drained = n <= 0 || (!from->has_records && (size_t)n < asked); /* an end or an error comes again */
+        drained = n <= 0 || (!from->has_records && (size_t)n < asked); /* the next read repeats an end or error */
         filled += passed;
     }
     if (filled > 0 || size == 0) return (ssize_t)filled;

@@ -33,7 +33,7 @@ typedef struct srv_account {
 typedef struct srv_accounts {
     pthread_mutex_t mutex;
     atomic_ullong   yields;          /* number of orders to give memory back, see srv_account_want_memory */
-    uint64_t        next_order;      /* ns, when the next may follow; guarded by the mutex */
+    uint64_t        next_order;      /* ns, time from which the next order may be given; guarded by the mutex */
     size_t          n_kept;          /* number of accounts without references */
     srv_account    *newest, *oldest; /* list of the accounts without references */
     srv_account     shared;          /* account of all clients for whose own accounts there is no memory */

@@ -2,13 +2,13 @@
 #pragma once
 #include <stdint.h>
 
-/* All zero at the beginning: full. */
+/* All zero at the beginning: the whole allowance is available. */
 typedef struct srv_rate {
     double   used;    /* used part of the allowance at the time `checked` */
     uint64_t checked; /* ns */
 } srv_rate;
 
-/* An allowance: so many at once, and then so many per second. */
+/* An allowance: `burst` at once, and then `per_second`. */
 typedef struct srv_pace {
     double burst, per_second;
     double longest; /* s, the longest delay */

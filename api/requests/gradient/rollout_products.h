@@ -28,7 +28,7 @@ enum {
 
 /* The options of the products, a part of the operation's options. */
 typedef struct api_rollout_products {
-    size_t          first;   /* index of the operation's first output of these */
+    size_t          first;   /* index of the operation's first output of the products */
     bool            present; /* the request has directions */
     size_t          n, steps;
     api_points      q, qd;                              /* directions of the initial state */

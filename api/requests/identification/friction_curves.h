@@ -15,7 +15,7 @@ typedef struct api_friction_curves api_friction_curves;
 /* Allocates the tables for all rows of the request, from the pool of the request. NULL with a problem. */
 api_friction_curves *api_friction_curves_open(const api_query *q, const api_chosen_unknowns *chosen);
 
-/* Keeps a state for the estimate. */
+/* Stores a state for api_friction_curves_add. */
 void api_friction_curves_keep(api_friction_curves *c, const dyn_measured *state);
 
 /* Finds the Stribeck velocities and adds all kept states to the estimate. Returns false with t->problem if the deadline

@@ -14,7 +14,8 @@ static bool read_flag(const api_query *q, api_field field, bool *set)
     return api_read_flag(q, q->field[field], &at, set);
 }
 
-/* Takes the parameters that "unknown" names. The options friction, rotor and consistent are then superfluous. */
+/* Reads the parameters that "unknown" names. Refuses "rotor" and "consistent" with it, and a "friction" that
+ * contradicts it. */
 static bool choose(api_query *q, api_selection *selected, api_identification *id)
 {
     static const api_field replaced[] = {API_ROTOR, API_CONSISTENT};

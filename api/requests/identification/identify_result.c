@@ -75,7 +75,7 @@ static bool is_of_payload(const api_identification *id)
     return of_payload;
 }
 
-/* Writes how the rows, and any motion, show each parameter that is sought. */
+/* Classifies how the rows, and how any motion, determine each parameter that is sought. */
 static void classify(api_identification *id, const dyn_base *shown)
 {
     size_t count = api_identify_parameter_count(id->estimate.robot.tree);

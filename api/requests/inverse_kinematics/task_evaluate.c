@@ -7,7 +7,7 @@
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-/* The problem of all states, without their deadlines. */
+/* Returns the task problem that all states have in common, without a deadline. */
 static dyn_task_problem problem_of(const api_model *m, const api_pose_request *r)
 {
     return (dyn_task_problem){.robot       = api_model_mechanism(m),
@@ -159,7 +159,7 @@ static bool solve_state(const api_evaluation *e, const api_selection *selected, 
     return *met || fail_tasks(e, r, state, &found, status);
 }
 
-/* Copies the start of a state. With loops the block of the state is closed. */
+/* Copies the start of a state. For a model with loops it is the position at which the loops were closed. */
 static void take_start(const api_evaluation *e, const api_pose_request *r, size_t state, double *q)
 {
     double *const start = e->plan->state[API_Q];

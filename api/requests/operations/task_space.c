@@ -24,7 +24,8 @@ typedef struct task_options {
 
 #define OF_KINEMATICS    (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT_QD)) /* outputs that need no inertia */
 #define OF_DECOMPOSITION (API_BIT(ELLIPSOID) | API_BIT(CONDITION))
-/* Singular values below 1e-8 of the largest make J singular. Up to this condition number of J M^-1 J^T none does. */
+/* J counts as singular if a singular value is below 1e-8 of the largest. Up to this condition number of J M^-1 J^T it
+ * is not. */
 #define MOST_CONDITION 1e12
 
 /* --- options ---------------------------------------------------------------------------------------------------- */

@@ -97,7 +97,7 @@ static bool add_joint(api_mjcf *m, const xmlNode *element, const place *at)
 
 /* --- the content of a body ---------------------------------------------------------------------------------------- */
 
-/* Brings a pose of the file into the body frame. */
+/* Converts a pose of the file to the body frame. */
 static dyn_pose in_body(const api_mjcf *m, const place *at, const dyn_pose *X)
 {
     if (!m->compilers[0].global) return dyn_pose_compose(&at->X, X);
