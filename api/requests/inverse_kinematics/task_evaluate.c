@@ -20,8 +20,8 @@ static dyn_task_problem problem_of(const api_model *m, const api_pose_request *r
                               .most_starts = r->problem.most_starts};
 }
 
-/* Returns the numbers of two positions of the tree and a guess, rounded up to 8. They are the first in the scratch
- * memory, so their offsets do not depend on the number of lanes. */
+/* Returns the numbers of two positions of the tree and a guess, rounded up to 8. These are the first in the scratch
+ * memory, at offsets that do not depend on the number of lanes. */
 static size_t entries_of_positions(const api_model *m)
 {
     return (2 * (size_t)m->dyn->nq + (m->loops ? m->loops->n_passive_q : 0) + 7) / 8 * 8;
