@@ -24,7 +24,7 @@ struct api_registry {
     api_entry      *entries; /* [n], sorted by name; space for `capacity` */
     size_t          n, capacity;
     size_t          n_models;          /* number of entries with a model */
-    _Atomic size_t  limit;             /* most models */
+    _Atomic size_t  limit;             /* largest number of models */
     size_t          bytes, most_bytes; /* memory of all models */
     const char     *growing;           /* name of a model whose change waits for the store; NULL: none */
     size_t          growth;            /* bytes that this change will add to `bytes` */
