@@ -29,11 +29,11 @@ typedef struct api_limits {
     double   timeout;      /* s, maximum and default of Request-Timeout */
 } api_limits;
 
-/* A file that the server has embedded, such as a page of the console. Its bytes live as long as the process. */
+/* A file that the server has embedded, such as a page of the console. The bytes live as long as the process. */
 typedef struct api_file {
-    const char *path; /* of its URL: "/assets/main-4KPQ7XZA.js" */
+    const char *path; /* path of the URL: "/assets/main-4KPQ7XZA.js" */
     const char *content_type;
-    const char *hash;          /* of its content, hexadecimal, for entity tags */
+    const char *hash;          /* hash of the content, hexadecimal, for entity tags */
     const char *gzip;          /* the content, compressed by gzip */
     size_t      gzip_length;   /* bytes of `gzip` */
     size_t      length;        /* bytes of the content */
@@ -48,7 +48,7 @@ typedef struct api_config {
     const char     *target;
     api_limits      limits;
     const api_file *files; /* served at their paths; ends with a NULL path. NULL: no files */
-    /* Names that Host may have, separated by commas, besides loopback names; NULL: see host_and_origin.c. */
+    /* Names that Host may have in addition to loopback names, separated by commas; NULL: see host_and_origin.c. */
     const char         *hosts;
     const char         *origins;        /* web origins that may read answers, separated by commas, or "*"; NULL: none */
     api_memory_holders *memory_holders; /* for /metrics; NULL: /metrics does not tell */
@@ -73,7 +73,7 @@ void api_set_limits(api *api, const api_limits *limits);
 void api_set_lists(api *api, const char *hosts, const char *origins);
 
 const char *api_target(const api *api);     /* the name of the target that evaluates batches */
-const char *api_arithmetic(const api *api); /* its arithmetic class, "fused" or "unfused" */
+const char *api_arithmetic(const api *api); /* arithmetic class of the target, "fused" or "unfused" */
 
 /* Returns the name of operation number `index` in the order of the contract, "evaluate" last; NULL after the last. */
 const char *api_operation_name_at(size_t index);
@@ -83,8 +83,8 @@ const char *api_operation_name_at(size_t index);
 bool api_load_models(api *api, const char *dir, void (*report)(void *arg, const char *file, const char *problem),
                      void *arg);
 
-/* The numbers of changes in a store that several servers share; numbers grow with every change of any model. A store
- * of one server numbers nothing and leaves this structure alone. */
+/* The numbers of changes in a store that several servers share; numbers grow with every change of any model. A store of
+ * one server has no such numbers and does not change this structure. */
 typedef struct api_numbering {
     const char *revision; /* in: of the new model; "": the model is deleted */
     uint64_t    base;     /* in: the change of this name that this server has applied; 0: none */
@@ -112,7 +112,7 @@ typedef struct api_store {
 /* A saved record that was read and is not in effect yet. */
 typedef struct api_saved_model {
     struct api_model *model;   /* owned; NULL: the record marks a bundled model as deleted, or cannot be read */
-    api_problem       problem; /* why it cannot be read; API_NO_PROBLEM: it can */
+    api_problem       problem; /* reason why the record cannot be read; API_NO_PROBLEM: it can */
 } api_saved_model;
 
 /* Reads one saved record. Several threads may do so at a time. `saved` must then be passed to api_restore. */
@@ -120,8 +120,8 @@ void api_read_saved(api *api, const char *name, const char *record, size_t lengt
 
 /* Restores one saved record that was read, and ends `saved`; call after api_load_models. The model takes precedence
  * over a bundled one of the same name. A record that could not be read, or whose model is beyond the limit
- * `model_memory` beside those that are there (API_INSUFFICIENT_STORAGE), fails with saved->problem and also hides the
- * bundled model, which may be a different robot: requests on the name are then answered API_MODEL_DAMAGED or
+ * `model_memory` together with those that are there (API_INSUFFICIENT_STORAGE), fails with saved->problem and also
+ * hides the bundled model, which may be a different robot: requests on the name are then answered API_MODEL_DAMAGED or
  * API_INSUFFICIENT_STORAGE, until it is put or deleted. */
 bool api_restore(api *api, const char *name, api_saved_model *saved);
 
@@ -189,7 +189,7 @@ char *api_write_model(api *api, const char *name, const api_model_form *form, co
 
 /* Adds a reason to the answer of /readyz, for a fault that does not prevent service, such as an unreadable file; it
  * replaces the reason with the same subject. api_clear_reason removes the reason, if there is one, when the fault is
- * repaired. Both may be called from any thread. */
+ * repaired. Both functions may be called from any thread. */
 void api_set_reason(api *api, const char *subject, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void api_clear_reason(api *api, const char *subject);
 
@@ -211,7 +211,7 @@ typedef struct api_archive_watch {
 
 typedef struct api_archive_facts {
     size_t models;                /* number of records, those of deleted models included */
-    bool   has_manifest;          /* false: nothing tells whether the bytes are those that were written */
+    bool   has_manifest;          /* false: there are no checksums, so damaged bytes may remain unnoticed */
     char   version[40], made[40]; /* version of torqued that wrote the archive, and the time; "" without a manifest */
 } api_archive_facts;
 
@@ -257,10 +257,10 @@ typedef enum api_role {
 
 /* The client of a request, as the server has recognised it. All zero: a client that has shown no credential. */
 typedef struct api_identity {
-    const char *name;    /* of the client, for the log; NULL: not recognised */
+    const char *name;    /* name of the client, for the log; NULL: not recognised */
     unsigned    roles;   /* bits of api_role */
     const char *models;  /* patterns of the names of its models, see api_patterns_match; NULL: all models */
-    const char *refused; /* the reason why the credential that the client has shown does not count; NULL: it counts */
+    const char *refused; /* reason why the credential that the client has shown is refused; NULL: it is accepted */
 } api_identity;
 
 /* True if a name matches one of the patterns, which are separated by commas. `*` stands for any characters, `?` for
@@ -271,8 +271,8 @@ bool api_patterns_match(const char *patterns, const char *name);
  * long as the client has calls. */
 typedef struct api_client_memory {
     atomic_size_t used;
-    atomic_size_t wanted; /* bytes in all that it would have had after its last claim, which was refused as temporary;
-                             the server sets it to 0 */
+    atomic_size_t wanted; /* bytes in all that the client's last claim would have made, if that was refused as
+                             temporary; the server sets it to 0 */
 } api_client_memory;
 
 /* Most bytes of the budget `limit` that one client may claim, while no other has claimed any. */
@@ -281,8 +281,8 @@ size_t api_memory_of_one_client(size_t limit);
 /* The resources that an address of the server gives its clients. */
 typedef enum api_scope {
     API_ALL_RESOURCES,
-    API_PROBES,            /* /livez and /readyz alone */
-    API_PROBES_AND_METRICS /* /livez, /readyz and /metrics alone */
+    API_PROBES,            /* only /livez and /readyz */
+    API_PROBES_AND_METRICS /* only /livez, /readyz and /metrics */
 } api_scope;
 
 /* The head of a request; NULL for absent headers. The strings must live until api_begin returns. */
@@ -320,8 +320,9 @@ typedef struct api_reply {
 /* Processes the head of a request: path, method, negotiation, timeout, preconditions. NULL only if memory is short. */
 api_call *api_begin(api *api, const api_request *request);
 
-/* The problem document "memory-full" for a request that memory is too short to begin or to answer. It needs no memory
- * and lives as long as the process. api_shortage_id writes a Request-Id for it and counts the problem in the metrics.
+/* The problem document "memory-full" for a request that memory is too short to begin or to answer. The document needs
+ * no memory and lives as long as the process. api_shortage_id writes a Request-Id for it and counts the problem in the
+ * metrics.
  */
 enum { API_ID_SIZE = 17 }; /* bytes of 16 hexadecimal digits and a NUL */
 const char *api_shortage_document(void);
@@ -343,8 +344,8 @@ bool api_waits_for_store(const api_call *call);
 
 /* True if the request names a change of a shared store (Model-Change) that this server has not applied yet. The caller
  * asks again later, or refuses the call with API_CHANGE_PENDING when its time is over. When it is false at last,
- * api_resume goes on with the head of the request, before api_run; if neither api_wants_body nor api_wants_run is true
- * then, the reply is complete. */
+ * api_resume continues with the head of the request, before api_run; if neither api_wants_body nor api_wants_run is
+ * true then, the reply is complete. */
 bool api_waits_for_change(const api_call *call);
 void api_resume(api_call *call);
 
@@ -355,7 +356,7 @@ double api_estimate_cost(api_call *call, const char *body, size_t length);
 /* Replaces the reply by a problem that the server itself detected (408, 413, 500, 503, 504 ...). */
 void api_refuse(api_call *call, api_code code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* How the server schedules the requests that it runs. Each function may be NULL. */
+/* Functions by which the server schedules the requests that it runs. Each may be NULL. */
 typedef struct api_scheduler {
     /* Called on the thread of api_run when the request is decoded, and its fields show that it will take much longer
      * than api_estimate_cost has said: `seconds` of processor time. False: it cannot run now, see api_run. */
@@ -396,9 +397,9 @@ bool api_run(api_call *call, api_worker *worker, const char *body, size_t length
 void api_worker_reset(api_worker *worker);
 
 const api_reply *api_reply_of(const api_call *call);
-char            *api_take_body(api_call *call);        /* moves the reply's body to the caller, who calls free() */
+char            *api_take_body(api_call *call); /* returns the reply's body, which the caller frees with free() */
 const char      *api_call_route(const api_call *call); /* route for the log, such as "/v1/models/{model}/{operation}" */
-unsigned         api_call_operation(const api_call *call); /* its API_LABEL_OPERATION of metrics.h; 0: no operation */
+unsigned api_call_operation(const api_call *call); /* API_LABEL_OPERATION of the call (metrics.h); 0: no operation */
 
 /* Facts about a call, for the log, the metrics and Server-Timing. */
 typedef struct api_figures {
@@ -407,9 +408,9 @@ typedef struct api_figures {
     uint64_t    decode, evaluate, encode; /* ns, duration of each step of an operation; 0: it was not reached */
     double      estimate;                 /* s, expected duration of the operation; 0: none */
     size_t      states;                   /* number of states of the request; 0: not known */
-    const char *model, *revision;         /* of the model that the path names; NULL: none. Valid until api_end */
-    const char *trace, *span, *parent;    /* of traceparent: the trace, the span of this request and that of the client;
-                                             NULL: none. Valid until api_end */
+    const char *model, *revision;      /* name and revision of the model in the path; NULL: none. Valid until api_end */
+    const char *trace, *span, *parent; /* from traceparent: the trace, the span of this request and that of the client;
+                                          NULL: none. Valid until api_end */
 } api_figures;
 
 api_figures api_call_figures(const api_call *call);

@@ -18,7 +18,7 @@ static void reply_unchanged(api_call *call)
     call->reply.static_body = NULL;
 }
 
-/* Decides from the head what follows: waiting for a change, the body, or the reply. */
+/* Decides from the head how the call continues: waiting for a change, receiving the body, or the reply. */
 static void end_head(api_call *call, bool go_on, api_problem *problem)
 {
     bool gets = call->method == API_GET && call->change == 0;

@@ -18,7 +18,7 @@ void api_large_blocks_from(api_block_source *source);
  * the source has none. */
 char *api_large_block(size_t bytes);
 
-/* Returns the memory behind the first `used` bytes of a block from malloc to malloc or, if it is large, its pages to
+/* Returns the memory after the first `used` bytes of a block from malloc to malloc or, if it is large, its pages to
  * the system: the addresses of a large block stay, so that its pages serve another answer. Returns the block, which may
  * have moved; NULL: it is as it was. */
 char *api_fit_block(char *block, size_t used);

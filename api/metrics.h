@@ -1,4 +1,4 @@
-/* metrics.h - count what happens in the process, for whoever watches it.
+/* metrics.h - count events in the process, for monitoring.
  *
  * API_METRICS(X) lists every metric; the enum, the descriptions and the memory of the counts are generated from it. All
  * layers count into static memory, from any thread, without locks or allocation. A figure is counted at one place only.
@@ -220,8 +220,8 @@ double api_metric_bound(api_metric metric, size_t i);
 typedef struct api_metric_series {
     unsigned labelled[API_METRIC_LABELS];              /* label values */
     char     label[API_METRIC_LABELS][API_LABEL_TEXT]; /* texts of the label values; "": the metric lacks the label */
-    double   value;                                    /* of a counter or gauge; of a histogram, the sum; in its unit */
-    uint64_t bucket[API_BOUNDS + 1]; /* of a histogram: number of values up to each bound, then of all */
+    double   value;                  /* value of a counter or gauge, sum of a histogram; in the metric's unit */
+    uint64_t bucket[API_BOUNDS + 1]; /* histogram: number of values up to each bound, then of all values */
 } api_metric_series;
 
 typedef void api_metric_reader(void *arg, const api_metric_series *series);

@@ -13,10 +13,11 @@ typedef struct api_problem {
     char      detail[512];  /* one or two sentences: what was found and what was expected */
     char      pointer[256]; /* JSON Pointer (RFC 6901) into the request, valid if has_pointer; "" is the whole body */
     bool      has_pointer;
-    long long row;      /* row of the batch that has the problem, from 0; -1: none */
-    long long offset;   /* byte offset of a syntax error; -1: none */
-    double    fraction; /* fraction of a continuation path at which it meets a singular position, 0 to 1; -1: none */
-    double    time;     /* time in a motion or simulation, s; -1: none */
+    long long row;    /* row of the batch that has the problem, from 0; -1: none */
+    long long offset; /* byte offset of a syntax error; -1: none */
+    double
+        fraction; /* fraction of a continuation path at which the path reaches a singular position, 0 to 1; -1: none */
+    double time;  /* time in a motion or simulation, s; -1: none */
 } api_problem;
 
 /* The status and the texts of one problem code, from the table API_PROBLEMS (problem_codes.h). */

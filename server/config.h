@@ -50,7 +50,7 @@ typedef struct srv_config {
     double      drain;        /* s, time for requests in flight when the server stops */
     const char *audit_log;    /* file of the lines about changes; NULL: they are written with the others */
     int         log_format, log_level;
-    size_t      log_sample;   /* one of so many routine requests has a line in the log */
+    size_t      log_sample;   /* one of this many routine requests gets a line in the log */
     size_t      log_refusals; /* lines per second for refused requests */
     double      log_slow;     /* s, longest time of a routine request */
     double      slow_request; /* s, least time of a request with a line "slow-request"; 0: none has one */
@@ -90,11 +90,11 @@ void srv_config_describe(void (*visit)(void *arg, const srv_setting_text *settin
 void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const char *name, const char *value),
                       void             *arg);
 
-/* Writes the settings whose values are not their defaults, and these: "queue 0.5 (default 1), memory 8M (default 2G)".
+/* Writes the settings whose values are not their defaults, such as "queue 0.5 (default 1), memory 8M (default 2G)".
  * Addresses, names and files are left out. A text that is too long ends early. */
 void srv_config_print_changed(const srv_config *config, char *text, size_t size);
 
-/* Calls `visit` for every setting that has no effect beside the others, with the reason. */
+/* Calls `visit` for every setting that has no effect because of the values of others, with the reason. */
 void srv_config_visit_idle(const srv_config *config, void (*visit)(void *arg, const char *name, const char *reason),
                            void             *arg);
 
@@ -104,7 +104,7 @@ api_config srv_config_api(const srv_config *config);
 /* --- default_folders.c -------------------------------------------------------------------------------------------- */
 
 /* Determines the folder of the bundled models: `--models`, else ../share/torqued/models beside the executable's folder,
- * else models/ in the parent of that folder or one level higher. If there is none of them, the folder is the second. */
+ * else models/ in the parent of that folder or one level higher. If none of them exists, the result is the second. */
 void srv_config_models_folder(const srv_config *config, char *folder, size_t size);
 
 /* Determines the folder of the store: `--store`, else $STATE_DIRECTORY (set by service managers), else

@@ -76,7 +76,7 @@ static bool set_line(const settings_file *f, const srv_setting *s, const char *k
         snprintf(reason, sizeof reason, "%s is in line %u, too; leave one of them", key, *before);
         return refuse_line(f, reason);
     }
-    if (!*value) return true; /* as an empty variable */
+    if (!*value) return true; /* an empty value counts like an empty variable: the setting is not given */
     snprintf(source, sizeof source, "%s in line %u of %.200s", key, f->line, f->config->file);
     const srv_given entry = {.text = value, .source = source, .origin = SRV_BY_FILE, .line = f->line};
     return srv_setting_set(f->config, s, &entry, f->error, f->error_size);

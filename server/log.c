@@ -11,7 +11,7 @@
 
 enum { TAIL = 32 }; /* bytes kept free for `,"truncated":1}` and the newline */
 
-/* ns, for which the close waits for the reader of pending lines, and of audit lines */
+/* ns; longest waits of srv_log_close for the reader of pending lines, and for that of audit lines */
 static const uint64_t patience = 1000000000, audit_patience = 5000000000;
 
 static const char *name_of(srv_level level)
@@ -160,7 +160,7 @@ static void finish(srv_line *line)
 
 /* --- lines on their way out -------------------------------------------------------------------------------------- */
 
-/* Appends a line to the pending ones. False if there is no room. The caller holds the mutex. */
+/* Appends a line to the pending ones. False if it does not fit. The caller holds the mutex. */
 static bool enqueue(srv_log *log, const char *text, size_t length)
 {
     if (length > SRV_LOG_CAPACITY - log->length) return false;

@@ -24,11 +24,11 @@ enum { SRV_LOG_CAPACITY = 256 * 1024 };
 typedef struct srv_log {
     _Atomic srv_level level;
     atomic_bool       json;
-    _Atomic size_t    sample;   /* one of so many routine requests has a line */
-    _Atomic uint64_t  slow_ns;  /* a request that takes so long is no routine */
+    _Atomic size_t    sample;   /* one of this many routine requests gets a line */
+    _Atomic uint64_t  slow_ns;  /* ns; a request that takes this long is not routine */
     _Atomic size_t    refusals; /* lines per second for refused requests of one client and status */
     srv_refusals     *refused;
-    atomic_bool       has_refusals; /* some may be due for a report */
+    atomic_bool       has_refusals; /* true: refusals without a line may be due for a report */
 
     srv_audit_queue         audit;
     srv_audit_file *_Atomic audit_file; /* NULL: the writer thread writes the audit lines, too */
@@ -44,7 +44,7 @@ typedef struct srv_log {
     size_t           length;    /* bytes in `pending` */
     uint64_t         lost;      /* lines lost since the last one accepted */
     bool             closing;
-    _Atomic uint64_t audit_end;  /* ns; the writer thread gives up the audit lines that are left */
+    _Atomic uint64_t audit_end;  /* ns; time at which the writer thread discards the audit lines that are left */
     size_t           audit_lost; /* audit lines whose reader was gone, or did not take them before the end */
     pthread_t        writer;
 } srv_log;
@@ -83,8 +83,8 @@ void srv_log_end_audit(srv_line *line, srv_audit_line *reserved);
  * `refusals` per second have. The log counts and reports the other requests. Lines below the log level need no call. */
 bool srv_log_admits(srv_log *log, const char *client, unsigned status);
 
-/* True if a request that took `ns` is to have a line. Of routine requests, which succeeded in less than `slow_ns`, one
- * in `sample` has a line. `omitted` receives the number of routine requests without a line since the last line. */
+/* True if a request that took `ns` is to have a line. One in `sample` routine requests, which succeeded in less than
+ * `slow_ns`, has a line. `omitted` receives the number of routine requests without a line since the last line. */
 bool srv_log_samples(srv_log *log, bool succeeded, uint64_t ns, uint64_t *omitted);
 
 /* Writes a line with one text field, "message". */

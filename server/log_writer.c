@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PIECE = 4096 }; /* bytes that are written before audit lines come again, rounded up to whole lines */
+enum { PIECE = 4096 }; /* bytes of other lines between two checks for audit lines, rounded up to whole lines */
 
 static uint64_t count_lines(const char *text, size_t length)
 {
@@ -26,7 +26,7 @@ static void lose_audit_line(srv_log *log)
     pthread_mutex_unlock(&log->mutex);
 }
 
-/* Writes the audit lines that wait. False: the descriptor takes none now, and the rest stays in the queue, until
+/* Writes the audit lines in the queue. False: the descriptor takes none now, and the rest stays in the queue, until
  * `audit_end`. Lines for a descriptor without a reader are lost. */
 static bool write_audit(srv_log *log)
 {
@@ -84,7 +84,7 @@ static bool has_lines(srv_log *log)
     return log->length > 0 || (!log->audit_file && srv_audit_first(&log->audit));
 }
 
-/* Writes what is pending. The pause lets lines accumulate: on a busy server the thread then wakes only some hundred
+/* Writes the pending lines. The pause lets lines accumulate: on a busy server the thread then wakes only some hundred
  * times per second. The caller holds the mutex, which is released meanwhile. */
 static void write_pending(srv_log *log)
 {

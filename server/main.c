@@ -73,7 +73,10 @@ static void occupy_standard_descriptors(void)
 {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
         if (fcntl(descriptor, F_GETFD) < 0)
-            (void)!open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY); /* the lowest that is free */
+            (void)!open("/dev/null",
+                        descriptor == STDIN_FILENO
+                            ? O_WRONLY
+                            : O_RDONLY); /* open() returns the lowest free descriptor, which is `descriptor` */
 }
 
 int main(int argc, char **argv)
@@ -84,7 +87,7 @@ int main(int argc, char **argv)
     occupy_standard_descriptors();
     srv_successor_remember(argv);
     if (cli_run(argc, argv, &status)) return status;
-    if (argc > 1 && cli_command_named(argv[1])) { /* serve, the default */
+    if (argc > 1 && cli_command_named(argv[1])) { /* skips the command `serve`, which is also the default */
         argc--;
         argv++;
     }

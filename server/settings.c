@@ -131,7 +131,8 @@ const srv_setting srv_settings[] = {
 const size_t srv_n_settings = sizeof srv_settings / sizeof srv_settings[0];
 _Static_assert(sizeof srv_settings / sizeof srv_settings[0] <= SRV_SETTINGS_MOST, "srv_config has an origin of each");
 
-/* Settings that are built into what the start makes: sockets, threads, the store, the memory budget, the kernels. */
+/* Settings that need a restart: objects that are made at the start depend on them, such as sockets, threads, the store,
+ * the memory budget and the kernels. */
 static const char *const fixed[] = {"config", "listen",  "health-listen", "models",      "store",    "memory",
                                     "target", "workers", "loops",         "connections", "audit-log"};
 

@@ -37,7 +37,7 @@ void srv_setting_range(const srv_setting *s, char *text, size_t size);
 typedef struct srv_given {
     const char *text, *source;
     srv_origin  origin;
-    unsigned    line; /* in the file; 0: it comes from elsewhere */
+    unsigned    line; /* line of the file; 0: the value comes from elsewhere */
 } srv_given;
 
 /* Sets a setting. False with a message that names the source, the value and what is expected. */
@@ -51,7 +51,7 @@ bool srv_setting_reloads(const srv_setting *s);
 
 /* --- config_text.c ------------------------------------------------------------------------------------------------ */
 
-/* Prints the value as it is given: "256M", "0.25", "info". */
+/* Prints the value in the form in which users give it: "256M", "0.25", "info". */
 void srv_setting_print(const srv_config *config, const srv_setting *s, char *text, size_t size);
 
 /* As srv_setting_print, with *** in place of passwords. */

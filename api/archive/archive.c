@@ -26,7 +26,7 @@ static char *take_claimed(api_archive *a, api_arena *arena, size_t bytes, api_pr
     return taken;
 }
 
-/* Makes room for one more file. */
+/* Makes space for one more file in the list. */
 static bool grow_list(api_archive *a, api_problem *problem)
 {
     if (a->files.n < a->capacity) return true;

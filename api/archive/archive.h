@@ -14,10 +14,11 @@
 #include "api/robot_files.h"
 
 enum {
-    API_ARCHIVE_ENTRIES = 10000,   /* files and folders of an archive */
-    API_ARCHIVE_DEPTH   = 32,      /* folders in a name */
-    API_ARCHIVE_RATIO   = 200,     /* most bytes for one packed byte, in files and archives of more than ... */
-    API_ARCHIVE_SMALL   = 64 << 10 /* ... these bytes */
+    API_ARCHIVE_ENTRIES = 10000, /* files and folders of an archive */
+    API_ARCHIVE_DEPTH   = 32,    /* folders in a name */
+    API_ARCHIVE_RATIO =
+        200, /* largest ratio of unpacked to packed bytes, in files and archives above API_ARCHIVE_SMALL */
+    API_ARCHIVE_SMALL = 64 << 10 /* unpacked bytes up to which any ratio is accepted */
 };
 
 /* The caller sets `share` and `most`, and zeroes the rest. */

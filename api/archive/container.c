@@ -11,7 +11,7 @@ static bool begins_with(const char *bytes, size_t length, const char *word)
     return length >= n && strncasecmp(bytes, word, n) == 0;
 }
 
-/* True without any byte but white space, behind the byte order mark of UTF-8 if there is one. */
+/* True without any byte but white space, after the byte order mark of UTF-8 if there is one. */
 static bool has_only_white_space(const char *bytes, size_t length)
 {
     size_t i = begins_with(bytes, length, "\xEF\xBB\xBF") ? 3 : 0;
@@ -20,7 +20,7 @@ static bool has_only_white_space(const char *bytes, size_t length)
     return i == length || (length < 3 && memcmp(bytes, "\xEF\xBB", length) == 0);
 }
 
-/* True for the byte order mark of UTF-16 or UTF-32, or a first character of markup beside NULs. */
+/* True for the byte order mark of UTF-16 or UTF-32, or a first character of markup next to NULs. */
 static bool is_wide(const char *bytes, size_t length)
 {
     if (length < 4) return false;

@@ -18,7 +18,7 @@ static bool fail_damaged(api_problem *problem)
     return api_fail(problem, API_BAD_ARCHIVE, NULL, "the gzip file is damaged or cut off");
 }
 
-/* Goes on to the next member, if bytes are left. *more is false behind the last; zeros pad a file. */
+/* Moves on to the next member, if bytes are left. *more is false after the last; zeros pad a file. */
 static bool next_member(z_stream *z, bool *more, api_problem *problem)
 {
     while (z->avail_in > 0 && *z->next_in == 0)

@@ -20,11 +20,11 @@ typedef struct api_multipart_part {
     size_t      length;
 } api_multipart_part;
 
-/* True if the bytes begin as such a body. */
+/* True if the bytes begin as a multipart/form-data body. */
 bool api_multipart_begins(const char *bytes, size_t length);
 
 /* Reads the boundary. False with `bad-archive`. */
 bool api_multipart_open(api_multipart *m, const char *bytes, size_t length, api_problem *problem);
 
-/* Reads the next part. *more is false behind the last one. False with `bad-archive`. */
+/* Reads the next part. *more is false after the last one. False with `bad-archive`. */
 bool api_multipart_next(api_multipart *m, api_multipart_part *part, bool *more, api_problem *problem);

@@ -85,7 +85,7 @@ static bool read_tar_name(const char *header, api_tar_entry *entry, api_problem 
     return set_entry_name(entry, name, prefix + length, problem);
 }
 
-/* Fields of a pax header that count for the file behind it. */
+/* Fields of a pax header that apply to the file after it. */
 typedef struct overrides {
     bool     has_name, has_size;
     uint64_t size;
@@ -131,7 +131,8 @@ static bool read_pax(const api_tar_entry *header, api_tar_entry *entry, override
     return true;
 }
 
-/* Reads the header at the offset, and goes behind its data. `o` has what a header before says. */
+/* Reads the header at the offset, and advances to the end of its data. `o` has the fields of the preceding pax
+ * header. */
 static bool read_tar_header(api_tar *tar, api_tar_entry *entry, const overrides *o, api_problem *problem)
 {
     const char *header = tar->bytes + tar->offset;

@@ -66,7 +66,7 @@ bool api_zip_open(api_zip *zip, const char *bytes, size_t length, api_problem *p
     return true;
 }
 
-/* Finds the data of an entry behind its local header at an offset. */
+/* Finds the data of an entry after its local header at an offset. */
 static bool find_data(const api_zip *zip, size_t offset, api_zip_entry *entry, api_problem *problem)
 {
     const char *local = zip->bytes + offset;

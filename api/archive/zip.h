@@ -9,7 +9,7 @@
 /* An archive that is read; all fields are private. */
 typedef struct api_zip {
     const char *bytes;
-    size_t      length, directory, end; /* directory: offset of the next header; end: offset behind the last */
+    size_t      length, directory, end; /* directory: offset of the next header; end: offset after the last */
     size_t      files, next;
 } api_zip;
 

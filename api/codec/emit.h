@@ -37,7 +37,7 @@ typedef struct api_emit {
     } open[API_EMIT_DEPTH];
 } api_emit;
 
-void   api_emit_init(api_emit *e, api_media media, api_buffer *buffer); /* `open` needs no clearing */
+void   api_emit_init(api_emit *e, api_media media, api_buffer *buffer); /* leaves `open` unset */
 bool   api_emit_done(const api_emit *e);   /* true when every object and array has ended and nothing failed */
 size_t api_emit_length(const api_emit *e); /* number of bytes written or measured */
 
@@ -48,7 +48,7 @@ void api_emit_object_of(api_emit *e, size_t members);
 void api_emit_end(api_emit *e); /* ends the innermost object or array */
 void api_emit_key(api_emit *e, const char *key);
 void api_emit_string(api_emit *e, const char *text); /* NUL-terminated; ill-formed UTF-8 is replaced by U+FFFD */
-void api_emit_integer(api_emit *e, long long value); /* for counts and sizes: an integer in every encoding */
+void api_emit_integer(api_emit *e, long long value); /* writes an integer in every encoding, for counts and sizes */
 void api_emit_number(api_emit *e, double value);     /* must be finite; always a 64-bit float in CBOR and MessagePack */
 void api_emit_boolean(api_emit *e, bool value);
 void api_emit_null(api_emit *e);
@@ -79,7 +79,7 @@ static inline void api_emit_number_member(api_emit *e, const char *key, double v
  * several dimensions. In MessagePack it is nested arrays of floats. A single number is a plain float. */
 typedef struct api_lanes {
     const double      *values;
-    const dyn_kernels *kernels; /* W is their lane width */
+    const dyn_kernels *kernels; /* W is the lane width of these kernels */
     size_t             entries;
     size_t             first, states; /* first state in `values`; number of states of the whole array */
     bool       batched; /* true: the states are the first dimension; false: one state, without a dimension of states */

@@ -54,7 +54,7 @@ static nesting nesting_of(api_media media, const api_lanes *a)
     return n;
 }
 
-/* Moves to number `number` of the whole array. */
+/* Sets the indices to those of number `number` of the whole array. */
 static void move_to(nesting *n, size_t number)
 {
     for (size_t d = n->rank; d-- > 0;) {
@@ -63,7 +63,7 @@ static void move_to(nesting *n, size_t number)
     }
 }
 
-/* Moves over `numbers` numbers, which end in the innermost array or at its end. */
+/* Advances the indices by `numbers` numbers, at most to the end of the innermost array. */
 static void move_by(nesting *n, size_t numbers)
 {
     size_t d = n->rank - 1;
@@ -112,7 +112,7 @@ static unsigned char *write_floats(unsigned char first, const unsigned char *fro
     return to;
 }
 
-/* Writes `numbers` numbers from `from` with the heads of the arrays that begin among them. `from` lies behind `to` in
+/* Writes `numbers` numbers from `from` with the heads of the arrays that begin among them. `from` lies after `to` in
  * the same memory, far enough that no number is overwritten before it is read. Returns the end. */
 static unsigned char *write_nested(nesting *n, const unsigned char *from, size_t numbers, unsigned char *to)
 {
@@ -131,7 +131,8 @@ static unsigned char *write_nested(nesting *n, const unsigned char *from, size_t
     return to;
 }
 
-/* Writes plain states of which some have failed: null stands for a failed state, or for its whole group. */
+/* Writes states as nested arrays of floats. A failed state is written as null; if states form groups, a group whose
+ * states have failed is written as one null. */
 static unsigned char *write_states_or_null(const api_lanes *a, nesting *n, const unsigned char *from, size_t first,
                                            size_t states, unsigned char *to)
 {
@@ -179,7 +180,7 @@ static void spoil_failed(const api_lanes *a, unsigned char *rows, size_t first, 
             memcpy(rows + ((state - first) * count + i) * sizeof(double), &(double){NAN}, sizeof(double));
 }
 
-/* The rows are first written at the end of the room, then moved forward to their heads, one after another. */
+/* Converts the numbers to rows at the end of the reserved space, then moves each row forward after its heads. */
 bool api_binary_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states)
 {
     size_t         count = api_lanes_count(a), room = api_binary_lanes_room(e->media, a, first, states);

@@ -106,10 +106,10 @@ static char *write_numbers(const api_lanes *a, const double *state, size_t place
     return to;
 }
 
-/* True if the writing of an array of `count` numbers goes on. */
+/* False if the deadline has passed, which is checked for large arrays only. */
 static bool writes_on(const api_lanes *a, size_t count)
 {
-    enum { LARGE = 8192 /* about 0.1 ms */ };
+    enum { LARGE = 8192 /* numbers, which are written in about 0.1 ms */ };
     api_problem late;
     api_problem_clear(&late);
     return count < LARGE || api_deadline_check(a->deadline, &late);
@@ -141,7 +141,7 @@ static char *write_null(const api_lanes *a, size_t state, char *to)
     return to + strlen("null");
 }
 
-enum { MOST_ROW = 64 }; /* numbers of a state that are written with those of the states beside it */
+enum { MOST_ROW = 64 }; /* numbers of the largest state that is written together with its neighbours in a block */
 
 /* True if each state is one row, and none has failed. */
 static bool are_rows(const api_lanes *a)

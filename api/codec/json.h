@@ -8,7 +8,7 @@
  * nulls. */
 void api_json_drop_nulls(json_t *tree);
 
-/* Parses one JSON text, behind a byte order mark if one is there (RFC 8259, section 8.1); reads every number as a real.
+/* Parses one JSON text, after a byte order mark if one is there (RFC 8259, section 8.1); reads every number as a real.
  * Returns NULL with a problem: 400 with an offset for malformed JSON, duplicate keys or deep nesting, 422 for a number
  * that overflows or U+0000 in a string. The caller releases the tree with json_decref. */
 json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem);

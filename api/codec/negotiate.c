@@ -372,7 +372,7 @@ api_coding api_coding_of_content(const char *content_encoding)
     cursor c      = {content_encoding ? content_encoding : ""};
     span   coding = take_token(&c);
     skip_blank(&c);
-    if (*c.p) return API_CODING_COUNT; /* several codings, one after another */
+    if (*c.p) return API_CODING_COUNT; /* several codings applied one after another are not supported */
     return coding.length > 0 ? coding_named(coding) : API_CODING_NONE;
 }
 

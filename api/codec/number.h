@@ -11,7 +11,7 @@
  * "-0". Returns the length; no NUL is written. The value must be finite. */
 size_t api_number_write(double value, char text[API_NUMBER_ROOM]);
 
-/* Writes `count` numbers separated by commas, faster than single calls of api_number_write. `text` must have room for
+/* Writes `count` numbers separated by commas, faster than single calls of api_number_write. `text` must have space for
  * API_NUMBER_MAX bytes per number, the commas, and API_NUMBER_ROOM more bytes. */
 size_t api_numbers_write(const double *values, size_t count, char *text);
 
@@ -40,7 +40,7 @@ typedef struct api_rows {
 } api_rows;
 
 /* Reads at most `most` finite numbers of rows, and sets `*count` to how many were read. Returns the bytes read, up to
- * the end of the last number. Reading stops before a row that ends early or goes on too long. */
+ * the end of the last number. Reading stops before a row that has fewer or more numbers. */
 size_t api_rows_read(const api_rows *rows, double *values, size_t most, size_t *count);
 
 /* Chooses the code that reads and writes lists and rows by the target of the kernels; results do not depend on it. AVX2

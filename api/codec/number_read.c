@@ -219,7 +219,7 @@ static inline bool is_alone(const char *text)
     return text[1] == ',' && is_digit(text[0]); /* this order makes the branch predictable for other numbers */
 }
 
-/* Reads numbers of one digit without white space between them, up to one before another number. */
+/* Reads numbers of one digit without white space between them, up to the last one before a number of another form. */
 __attribute__((noinline)) static void read_single_digits(api_rows_reader *r)
 {
     const char *p      = r->next;
@@ -238,7 +238,8 @@ __attribute__((noinline)) static void read_single_digits(api_rows_reader *r)
     r->count  = count;
 }
 
-/* Reads the number at r->next, and numbers of one digit before it. False if there is none, or it is infinite. */
+/* Reads the number at r->next, and the numbers of one digit that precede it. False if there is no number, or it is
+ * infinite. */
 ALWAYS_INLINE bool read_one(api_rows_reader *r)
 {
     double      value;
@@ -305,14 +306,15 @@ static bool read_some(api_rows_reader *r, size_t most)
 
 static void read_portably(api_rows_reader *r)
 {
-    api_rows_reader own = *r; /* stays in registers */
+    api_rows_reader own = *r; /* a local copy, which the compiler can keep in registers */
     while (read_one(&own) && own.count < own.most && pass_gap(&own))
         ;
     *r = own;
 }
 
 #ifdef __x86_64__
-/* After each run in vain, more numbers are read portably before AVX2 is tried again. */
+/* Reads by AVX2, and by the portable code where the text does not suit AVX2. Each time that AVX2 reads few numbers,
+ * twice as many are read portably before the next attempt. */
 static void read_with_avx2(api_rows_reader *r)
 {
     enum { LONG_RUN = 16, MOST = 256 };
@@ -320,7 +322,8 @@ static void read_with_avx2(api_rows_reader *r)
         size_t before = r->count;
         api_rows_read_avx2(r);
         if (r->count == r->most) return;
-        if (r->count > before) r->next = skip_space(r->next, r->end); /* more of it than in the last gap */
+        if (r->count > before)
+            r->next = skip_space(r->next, r->end); /* there may be more white space than in the previous gap */
         some = r->count - before >= LONG_RUN ? 1 : some < MOST ? 2 * some : MOST;
         if (!read_some(r, some)) return;
     }

@@ -1,7 +1,7 @@
 /* number_read_avx2.c - read rows of numbers with AVX2. The ends of numbers are found 64 bytes at a time, so that no
- * number waits for the one before it. A number is the bytes before its end: those after its point as they are, those
- * before the point moved by one byte. Four numbers at a time become doubles; decimal/ROUNDING.md proves that they are
- * rounded correctly or left to the portable code. */
+ * number waits for the one before it. The digits of a number are the bytes before its end; those before the point are
+ * moved by one byte, to the place of the point. Four numbers at a time become doubles; decimal/ROUNDING.md proves that
+ * they are rounded correctly or left to the portable code. */
 #include "number_rows.h"
 #ifdef __AVX2__
 #include "api/codec/decimal/read.h"
@@ -11,9 +11,9 @@
 enum {
     BLOCK  = 64, /* bytes in which ends are found at once */
     BEFORE = 33, /* bytes before the end of a number that are read */
-    BEHIND = 8,  /* bytes behind the beginning or the end of a number that are read */
-    MANY   = 64, /* numbers whose ends are found before they are read */
-    USUAL  = 4,  /* ends in most blocks */
+    BEHIND = 8,  /* bytes after the beginning or the end of a number that are read */
+    MANY   = 64, /* numbers whose ends are found before the first of them is converted */
+    USUAL  = 4,  /* most blocks have at most this number of ends */
     LANES  = 4
 };
 
@@ -59,8 +59,8 @@ static inline uint64_t find_ends_in_block(const char *p, uint64_t *before)
     return ends;
 }
 
-/* Writes the offsets from `text` of what follows numbers, in blocks that the text surely has, until there are MANY.
- * Returns how many there are. */
+/* Finds the ends of numbers in blocks of 64 bytes that lie wholly in the text, until MANY are found. Writes the offset
+ * from `text` of the byte after each number. Returns their number. */
 static size_t find_ends(const char *text, const char *end, uint32_t ends[MANY + BLOCK])
 {
     size_t   n      = 0;
@@ -69,7 +69,7 @@ static size_t find_ends(const char *text, const char *end, uint32_t ends[MANY + 
         uint64_t found  = find_ends_in_block(p, &before);
         uint32_t offset = (uint32_t)(p - text), *to = ends + n;
         n += (size_t)__builtin_popcountll(found);
-        for (int i = 0; i < USUAL; i++, found &= found - 1) /* the usual number, without a branch */
+        for (int i = 0; i < USUAL; i++, found &= found - 1) /* fixed count: no unpredictable branch for most blocks */
             to[i] = offset + (uint32_t)_tzcnt_u64(found);
         for (to += USUAL; found > 0; found &= found - 1)
             *to++ = offset + (uint32_t)_tzcnt_u64(found);
@@ -79,22 +79,23 @@ static size_t find_ends(const char *text, const char *end, uint32_t ends[MANY + 
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* The digits and powers of ten of MANY numbers, side by side. */
+/* Digits and powers of ten of up to MANY numbers, which are converted together. */
 typedef struct group {
     uint64_t upper[MANY], lower[MANY]; /* two numbers of eight digits each, the first in the lower half */
     double   power[MANY][2];           /* the power of ten to multiply by, as a sum */
-    uint64_t text[MANY];               /* the first eight bytes */
-    uint32_t begin[MANY + 1];          /* offsets of the text */
+    uint64_t text[MANY];               /* the first eight bytes of the number's text */
+    uint32_t begin[MANY + 1];          /* offset at which each number begins */
 } group;
 
-/* Stages the text[0..length) as number i: bytes below '0' count as zeros. Returns 0 if there is at most one point. */
+/* Prepares text[0..length) as number i of the group: its digits without the point, and its power of ten. Bytes below
+ * '0' become the digit 0. Returns 0 if there is at most one point. */
 __attribute__((always_inline)) static inline uint32_t stage(const char *text, size_t length, group *g, size_t i)
 {
     const char *end    = text + length;
     __m256i     last   = _mm256_and_si256(load(end - 32), last_bytes(length));
     __m256i     moved  = _mm256_and_si256(load(end - BEFORE), last_bytes(length - 1));
     uint32_t    points = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(last, _mm256_set1_epi8('.')));
-    size_t      places = _lzcnt_u32(points); /* digits behind the point; 32 without a point */
+    size_t      places = _lzcnt_u32(points); /* digits after the point; 32 without a point */
     __m256i     digits = _mm256_blendv_epi8(moved, last, last_bytes(places));
     digits             = _mm256_subs_epu8(digits, _mm256_set1_epi8('0'));
     __m256i pairs      = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(1 << 8 | 10));
@@ -118,14 +119,16 @@ static inline __m256d to_doubles(__m256i x)
 static inline __m256i find_unsound(__m256i text)
 {
     const __m256i byte = _mm256_set1_epi64x(0xFF), zero = _mm256_set1_epi64x('0'), nine = _mm256_set1_epi64x(9);
-    __m256i       first   = _mm256_sub_epi64(_mm256_and_si256(text, byte), zero);
-    __m256i       second  = _mm256_sub_epi64(_mm256_and_si256(_mm256_srli_epi64(text, 8), byte), zero);
-    __m256i       other   = _mm256_or_si256(_mm256_cmpgt_epi64(first, nine), first); /* the highest bit counts */
-    __m256i       no_more = _mm256_or_si256(_mm256_cmpgt_epi64(second, nine), second);
+    __m256i       first  = _mm256_sub_epi64(_mm256_and_si256(text, byte), zero);
+    __m256i       second = _mm256_sub_epi64(_mm256_and_si256(_mm256_srli_epi64(text, 8), byte), zero);
+    __m256i       other =
+        _mm256_or_si256(_mm256_cmpgt_epi64(first, nine), first); /* the highest bit of each lane is the result */
+    __m256i no_more = _mm256_or_si256(_mm256_cmpgt_epi64(second, nine), second);
     return _mm256_or_si256(other, _mm256_andnot_si256(no_more, _mm256_cmpeq_epi64(first, _mm256_setzero_si256())));
 }
 
-/* Rounds the sum high + low times the sum of two powers. Marks what the rounding errors leave open. */
+/* Rounds the sum high + low times the sum of two powers. Marks in `open` the products whose rounding errors leave two
+ * possible results. */
 static inline __m256d multiply(__m256d high, __m256d low, const double power[LANES][2], __m256d *open)
 {
     __m256d p0 = _mm256_loadu_pd(power[0]), p1 = _mm256_loadu_pd(power[2]);
@@ -140,7 +143,8 @@ static inline __m256d multiply(__m256d high, __m256d low, const double power[LAN
     return sum;
 }
 
-/* Writes four doubles. Returns a bit for each that is not sound, has more than 23 digits, or is left open. */
+/* Writes four doubles. Returns a bit for each number that is malformed, has more than 23 digits, or whose rounding is
+ * not decided. */
 __attribute__((always_inline)) static inline uint32_t convert(const group *g, size_t i, double values[LANES])
 {
     const __m256i half = _mm256_set1_epi64x(UINT32_MAX), none = _mm256_setzero_si256();
@@ -170,8 +174,9 @@ static inline uint32_t differs(const char *p, const api_gap *gap)
     return (bytes ^ gap->bytes) & gap->mask;
 }
 
-/* Stages numbers from `next` on, whose offsets from there end at `ends`, as long as they and the gaps behind them are
- * usual. Returns how many; g->begin has the offset of the number after them. */
+/* Prepares the numbers from `next` on that end at the offsets `ends` from there, as long as each number is short enough
+ * and the bytes after it equal the last gap of its kind. Returns their number; g->begin has the offset of the number
+ * after them. */
 static size_t stage_all(const api_rows_reader *r, const uint32_t *ends, size_t n, group *g)
 {
     const char   *text = r->next, *p = text;
@@ -190,7 +195,7 @@ static size_t stage_all(const api_rows_reader *r, const uint32_t *ends, size_t n
     }
 }
 
-/* Converts staged numbers up to the first that is not usual. Returns how many. */
+/* Converts prepared numbers up to the first that convert() marks. Returns the number of those before it. */
 static size_t convert_all(group *g, size_t n, double *values)
 {
     double   some[LANES];
@@ -200,7 +205,7 @@ static size_t convert_all(group *g, size_t n, double *values)
         open = convert(g, i, values + i);
     if (open > 0) return i - LANES + (size_t)__builtin_ctz(open);
     if (i == n) return n;
-    for (size_t k = n; k < i + LANES; k++) { /* the lanes after the last number */
+    for (size_t k = n; k < i + LANES; k++) { /* fills the unused lanes after the last number */
         g->text[k]  = '0';
         g->upper[k] = g->lower[k] = 0;
         g->power[k][0] = g->power[k][1] = 0;
@@ -211,7 +216,7 @@ static size_t convert_all(group *g, size_t n, double *values)
     return i + sound;
 }
 
-/* Reads numbers that end at `ends`. False: one of them is not usual. */
+/* Reads the numbers that end at `ends`. False: one of them must be read by the portable code. */
 static bool read_found(api_rows_reader *r, const uint32_t *ends, size_t n)
 {
     group       g;

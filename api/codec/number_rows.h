@@ -1,5 +1,5 @@
-/* number_rows.h - what the portable and the AVX2 code for rows of numbers share. Private to number_read.c,
- * number_write.c and their AVX2 counterparts. */
+/* number_rows.h - declare the types and functions that the portable code and the AVX2 code for rows of numbers share.
+ * Private to number_read.c, number_write.c and their AVX2 counterparts. */
 #pragma once
 #include "number.h"
 #include "api/codec/decimal/write.h"
@@ -10,7 +10,7 @@ bool api_numbers_use_avx2(void);
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/* The bytes between two numbers, at most four: those under the mask. */
+/* The bytes between two numbers, at most four; `mask` selects them. */
 typedef struct api_gap {
     uint32_t bytes, mask;
     size_t   length;
@@ -22,10 +22,10 @@ typedef struct api_rows_reader {
     const char *begin, *end, *next, *behind; /* `behind`: end of the last number */
     size_t      width, column, count, most;
     double     *values;
-    api_gap     gap[2]; /* as last seen: between numbers of a row, between rows */
+    api_gap     gap[2]; /* last gaps that were read: [0] between numbers of a row, [1] between rows */
 } api_rows_reader;
 
-/* True if the next four numbers have one digit and a comma behind it. */
+/* True if the next four numbers have one digit and a comma after it. */
 static inline bool api_rows_begin_with_digits(const api_rows_reader *r)
 {
     const uint64_t commas = 0x2C002C002C002C00, between = 0xFF00FF00FF00FF00;
@@ -35,18 +35,18 @@ static inline bool api_rows_begin_with_digits(const api_rows_reader *r)
     return (text & between) == commas;
 }
 
-/* Reads numbers without an exponent until one is unusual, or separated by other bytes than the last ones, or near the
- * end of the text, or the first of several with one digit. The caller reads that one. */
+/* Reads numbers until one has an exponent or another unusual form, has other bytes before it than the last gap, is near
+ * the end of the text, or is the first of several with one digit. The caller reads that number. */
 void api_rows_read_avx2(api_rows_reader *r);
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
 enum { API_LAYOUTS = 44 };
 
-/* How seventeen digits are laid out. The first sixteen have index / 2 decimal places; if the index is odd, the first
- * digit is a 0 that is left out. Byte i of the text is fixed[i], or byte digit[i] of sixteen: for i < 16 of the digits
- * 1 to 16, else of the digits 2 to 17. The text ends behind the last byte that is larger than least[i]: a digit other
- * than 0, or the digit before the point. */
+/* Positions of seventeen digits in a text. The first sixteen have index / 2 decimal places; if the index is odd, the
+ * first digit is a 0 that is left out. Byte i of the text is fixed[i], or byte digit[i] of sixteen: for i < 16 of the
+ * digits 1 to 16, else of the digits 2 to 17. The text ends after the last byte that is larger than least[i]: a digit
+ * other than 0, or the digit before the point. */
 typedef struct api_number_layout {
     unsigned char digit[32], fixed[32];
     char          least[32];
@@ -56,11 +56,11 @@ extern const api_number_layout api_number_layouts[API_LAYOUTS];
 
 /* The state of a writer. `gap` tells what comes before the next number: 0 nothing, 1 a comma, 3 the end of a row. */
 typedef struct api_rows_writer {
-    char  *to; /* where the last number ends */
+    char  *to; /* end of the last number */
     size_t width, column, gap;
 } api_rows_writer;
 
-/* Writes what comes before a number. Returns where its first digit comes. */
+/* Writes the separator before a number. Returns the place of its first digit. */
 __attribute__((always_inline)) static inline char *api_rows_write_gap(api_rows_writer *w, bool negative)
 {
     static const char gaps[][4] = {"-", ",-", "", "],[-"};
@@ -98,6 +98,6 @@ static inline void api_rows_write_zeros(api_rows_writer *w, size_t count)
     *w = next;
 }
 
-/* Write numbers behind those already written: see api_rows_write. */
+/* Write numbers after those already written: see api_rows_write. */
 void api_rows_write_portably(api_rows_writer *w, const double *values, size_t count);
 void api_rows_write_avx2(api_rows_writer *w, const double *values, size_t count);

@@ -169,7 +169,7 @@ ALWAYS_INLINE char *put(char *p, const decimal *d)
     return -6 < d->n && d->n <= DIGITS ? put_point(p, d) : put_rest(p, d);
 }
 
-/* Writes numbers of which each step is taken together. */
+/* Writes up to GROUP numbers: each step is done for all of them before the next step, which hides latency. */
 ALWAYS_INLINE void write_group(api_rows_writer *w, const double *values, size_t n)
 {
     decimal d[GROUP];

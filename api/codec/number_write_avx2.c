@@ -9,7 +9,7 @@
 
 enum {
     LANES = 4,
-    BLOCK = 16 /* numbers whose digits are found before the first is written */
+    BLOCK = 16 /* numbers whose digits are found together, before the first is written */
 };
 
 /* The digits of numbers, as characters. */

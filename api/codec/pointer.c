@@ -44,8 +44,7 @@ api_pointer api_pointer_index(const api_pointer *parent, size_t index)
     return p;
 }
 
-/* Recursive, because the chain of places leads from the value to the root, but the text of a pointer from the root to
- * the value. */
+/* The links lead from the value to the root, but the text of a pointer begins at the root: hence the recursion. */
 api_pointer api_place_pointer(const api_place *place)
 {
     api_pointer pointer = place ? api_place_pointer(place->parent) : api_pointer_root();

@@ -9,7 +9,7 @@
 /* A query without its parameter `main`. */
 typedef struct archive_query {
     char  main[API_FILE_PATH]; /* "": none */
-    char *rest;                /* malloc'd */
+    char *rest;                /* the other parameters, joined by "&"; owned by the caller, who frees it */
 } archive_query;
 
 /* Decodes the value of `main`, percent-encoded in [from, end). */
@@ -65,7 +65,7 @@ static const api_file_entry *find_main(const api_files *files, const char *name,
     return found;
 }
 
-/* Reads the robot in its own format, with the other files at hand: `source` has them. */
+/* Reads the robot's main file in its own format. `source` holds the other files of the archive, such as meshes. */
 static api_model *read_main(api_model_source *source, const api_file_entry *main, const char *query,
                             api_problem *problem)
 {
@@ -103,7 +103,7 @@ static api_model *read_robot_archive(api_archive_kind kind, const api_model_sour
     return model;
 }
 
-/* Archives claim their memory while they are read. */
+/* Returns 0: readers of archives claim memory while they unpack the files. */
 static size_t estimate_nothing(const char *text, size_t length)
 {
     (void)text, (void)length;

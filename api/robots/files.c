@@ -54,7 +54,7 @@ static const api_file_entry *find_path(const api_files *files, const char *path)
 typedef struct package_name {
     const char *name; /* [length] */
     size_t      length;
-    char        inner[API_FILE_PATH]; /* normal form */
+    char        inner[API_FILE_PATH]; /* REST in normal form, without "." and ".." */
 } package_name;
 
 /* True if the package.xml of the folder, path[0..length), names the package. */

@@ -39,5 +39,6 @@ void api_files_folder(const char *path, char folder[API_FILE_PATH]);
  * the root, is the root, or is too long. */
 bool api_files_join(const char *folder, const char *name, char path[API_FILE_PATH]);
 
-/* Returns the name without `file://`; NULL for a name with another scheme, from the root, or that leads upwards. */
+/* Returns the name without `file://`. NULL: the name has another scheme, is an absolute path, or leads above its
+ * folder. */
 const char *api_files_plain_name(const char *name);

@@ -28,7 +28,7 @@ static const api_model_format *const formats[] = {API_MODEL_FORMATS(ROW)};
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* True for a text that begins as no JSON object does and has the outermost element of a robot. */
+/* True if the text does not begin with { or [ and contains the outermost element of a robot's XML format. */
 static bool hides_element(const char *text, size_t length)
 {
     size_t first = 0;

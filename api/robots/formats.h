@@ -27,7 +27,7 @@ typedef struct api_model_heading {
 } api_model_heading;
 
 typedef struct api_model_format {
-    const char        *name;        /* of `torqued convert --to`; NULL: the format is only read */
+    const char        *name;        /* name in `torqued convert --to`; NULL: the format is only read */
     const char *const *media_types; /* media types of the format; NULL ends the list, messages name the first */
     const char *const *versions;    /* versions that can be chosen, the default first; NULL: there is no choice */
     const char        *root;        /* an XML format: name of the outermost element; NULL: any, or no XML */
@@ -42,8 +42,8 @@ typedef struct api_model_format {
     /* Writes a document as the text of a file, which the caller frees; adds what the format cannot hold to the reader's
      * report. NULL with a problem. The pointer itself is NULL if the format is only read, or is the document. */
     char *(*write)(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length);
-    /* Mends inertias that programs of the format refuse, and reports each change; false with a problem. NULL if `write`
-     * is. */
+    /* Enlarges inertias that simulators of the format refuse, and reports each change (inertia_bounds/bound.h); false
+     * with a problem. NULL if `write` is NULL. */
     bool (*bound)(api_document *document, api_reader *reader);
 } api_model_format;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The search for files that others include. */
+/* State of the search for files that other files include. */
 typedef struct search {
     const api_files      *files;
     const api_file_entry *entry;    /* the file that is searched for names */
@@ -65,7 +65,8 @@ static void mark_older(void *arg, const api_file_entry *older)
     s->included[older - s->files->entry] = true;
 }
 
-/* Marks what the current entry includes, or, if it is a model.config, the older files of its model. */
+/* Marks the files that the current entry includes; for a model.config, the files of older versions of the same
+ * model. */
 static void mark_named(search *s)
 {
     const api_file_entry *e    = s->entry;

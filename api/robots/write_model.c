@@ -36,8 +36,8 @@ static const api_model_format *find_format(const api_model_form *form, api_probl
     return format;
 }
 
-/* Lists the warnings about the file that the model was read from. Reading the document finds the other ones again.
- * NULL when memory is short. */
+/* Lists the warnings about the file that the model was read from. Warnings about the document are left out: they are
+ * found again when the document is read. */
 static json_t *list_warnings(const json_t *report)
 {
     json_t *list = json_array(), *entry;
@@ -70,7 +70,7 @@ static char *copy_document(const api_model *model, size_t *length, api_problem *
     if (!warnings) return no_room_for_document(problem);
     bool any = json_array_size(warnings) > 0;
     api_buffer_init(&b, SIZE_MAX);
-    api_buffer_put(&b, model->document, model->document_length - any); /* without the closing brace */
+    api_buffer_put(&b, model->document, model->document_length - any); /* the document without its closing brace */
     if (any) {
         api_buffer_text(&b, ",\"warnings\":");
         api_json_print(&b, warnings);
@@ -93,7 +93,7 @@ static char *write_document(const api *a, const api_model *model, const api_mode
     json_t *in = api_json_parse(model->document, model->document_length, API_EMIT_DEPTH, reader->problem);
     if (!in) return NULL;
     bool read = api_document_read(&document, reader, in, model->name, a->limits.links);
-    json_array_clear(reader->report); /* of reading, which the caller knows */
+    json_array_clear(reader->report); /* removes the entries of this second reading: the caller has them already */
     if (read && (!form->bound || format->bound(&document, reader)))
         text = format->write(&document, &heading, reader, length);
     json_decref(document.canonical);

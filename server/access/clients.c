@@ -187,7 +187,7 @@ static bool parse_credential(const char *text, client *c)
     return value && parse_id(value, &c->id);
 }
 
-/* Reads "expires=..." or "models=...". Each may stand once. */
+/* Reads "expires=..." or "models=...". Each may occur once. */
 static bool parse_limit(const char *text, client *c)
 {
     const char *value;

@@ -7,7 +7,7 @@ enum { SRV_MACHINE_NAMES_MOST = 64, SRV_COMMON_NAME_MOST = 64, SRV_HOST_NAME = 2
 
 /* A host name, or an address as bytes in network order. */
 typedef struct srv_machine_name {
-    char          text[SRV_HOST_NAME]; /* as people write it */
+    char          text[SRV_HOST_NAME]; /* text of the name or address */
     unsigned char address[16];
     size_t        address_bytes; /* 4 or 16; 0: a host name */
 } srv_machine_name;

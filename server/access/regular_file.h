@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Opens a regular file to read it, through links, too. NULL with a reason. */
+/* Opens a regular file to read it; symbolic links are followed. NULL with a reason. */
 FILE *srv_regular_file_open(const char *path, char *reason, size_t size);
 
 /* As srv_regular_file_open, for a file that decides what the server does: other users must not be able to write it. */

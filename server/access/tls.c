@@ -23,7 +23,7 @@ static bool fail(const char *setting, const char *file, int code, char *error, s
     return false;
 }
 
-/* Refuses other kinds of files before GnuTLS opens them, which would wait for the writer of a FIFO. */
+/* Refuses files that are not regular before GnuTLS opens them: to open a FIFO would wait for its writer. */
 static bool is_readable(const char *setting, const char *path, char *error, size_t error_size)
 {
     char  reason[200];

@@ -35,7 +35,7 @@ typedef struct srv_certificate {
     bool        shown;                        /* false: the client has shown none; the other fields are then zero */
     char        common_name[SRV_COMMON_NAME]; /* common name of the subject */
     time_t      expires;
-    const char *refused; /* the reason why it does not count; NULL: it counts */
+    const char *refused; /* reason why the certificate is not accepted; NULL: it is */
 } srv_certificate;
 
 /* Checks the certificate that the client of a session has shown against the authorities of `tls`. */

@@ -17,7 +17,7 @@
 enum { FILE_MODE = 0640 };
 
 static const uint64_t retry    = 200000000;  /* ns, between two attempts to write while the file takes no lines */
-static const uint64_t patience = 2000000000; /* ns, for which a slow reader is no fault */
+static const uint64_t patience = 2000000000; /* ns that a reader may be slow before a fault is reported */
 
 struct srv_audit_file {
     srv_audit_queue *queue;
@@ -25,10 +25,10 @@ struct srv_audit_file {
     srv_line_writer  writer; /* fd -1: the file is not open */
     srv_audit_fault *fault;
     void            *arg;
-    bool             faulty; /* the fault was told */
-    uint64_t         taken;  /* ns, when the file last took a line, or when one began to wait */
-    atomic_bool      reopens, closing;
-    _Atomic uint64_t end; /* ns, when the thread gives up the lines that are left */
+    bool             faulty; /* true: the fault was reported */
+    uint64_t    taken; /* ns, time when the file last took a line, or when the line began to wait that is now first */
+    atomic_bool reopens, closing;
+    _Atomic uint64_t end; /* ns, time at which the thread discards the lines that are left */
     pthread_t        thread;
 };
 
@@ -73,7 +73,7 @@ static void close_audit_path(srv_audit_file *f)
 }
 
 /* Writes one line. A line that was begun in a file which takes no more is written anew where the file is opened next.
- * False: the file takes no lines; the reason was told. */
+ * False: the file takes no lines; the reason was reported. */
 static bool write_audit_line(srv_audit_file *f, const srv_audit_line *line, size_t *done)
 {
     if (atomic_exchange(&f->reopens, false)) close_audit_path(f);

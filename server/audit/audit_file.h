@@ -7,7 +7,7 @@
 
 typedef struct srv_audit_file srv_audit_file;
 
-/* Told when the file begins to take no lines, with the reason, and with NULL when it takes lines again. */
+/* Called with the reason when the file begins to refuse lines, and with NULL when it takes lines again. */
 typedef void srv_audit_fault(void *arg, const char *reason);
 
 /* Opens or creates the file and starts the thread. A FIFO may have no reader yet. NULL with a message. The queue and

@@ -5,7 +5,7 @@
 #include "server/work/priority.h"
 #include <stdlib.h>
 
-static const uint64_t look = 20000000; /* ns, after which a waiting change looks whether it was cancelled */
+static const uint64_t look = 20000000; /* ns, interval at which a waiting change checks whether it was cancelled */
 
 bool srv_audit_open(srv_audit_queue *q)
 {

@@ -9,7 +9,8 @@ enum { BUCKETS = 512 /* a power of 2 */, STATUSES = 64 };
 
 static const uint64_t period = 10000000000; /* ns, between two reports of a client and status */
 
-/* The entries from SRV_REFUSALS_REMEMBERED on are those of clients beyond the table, one for each status. */
+/* The entries from SRV_REFUSALS_REMEMBERED on count the refusals of all clients without an entry of their own, one for
+ * each status. */
 struct srv_refusals {
     pthread_mutex_t mutex;
     size_t          n; /* number of entries in the chains */
@@ -53,7 +54,7 @@ static void begin_refusal(srv_refusal *e, const char *client, unsigned status, u
     snprintf(e->client, sizeof e->client, "%s", client);
 }
 
-/* Returns the entry that all clients beyond the table share; the last one is for all statuses that are left. */
+/* Returns the entry that all clients beyond the table share for a status; the last entry is for all other statuses. */
 static srv_refusal *find_shared(srv_refusals *r, unsigned status, uint64_t now)
 {
     size_t i = 0;
@@ -64,7 +65,7 @@ static srv_refusal *find_shared(srv_refusals *r, unsigned status, uint64_t now)
     return &r->shared[i];
 }
 
-/* Finds the entry of a client and status, or opens it. The caller holds the mutex. */
+/* Finds the entry of a client and status, or creates it. The caller holds the mutex. */
 static srv_refusal *find_refusal(srv_refusals *r, const char *client, unsigned status, uint64_t now)
 {
     size_t *head = &r->bucket[bucket_of_refusal(client, status)];

@@ -19,7 +19,7 @@ typedef struct srv_refusal {
     uint64_t since;   /* ns, start of the period of `omitted` */
     uint64_t last;    /* ns, time of the last refusal */
     uint64_t omitted; /* refusals without a line since `since` */
-    size_t   next;    /* in the chain of its hash; index + 1, 0: the last */
+    size_t   next;    /* next entry of the hash bucket: index + 1; 0: none */
 } srv_refusal;
 
 typedef struct srv_refusals srv_refusals;

@@ -39,7 +39,7 @@ static void start_progress(cli_progress *progress)
     progress->unit = "models";
 }
 
-/* Opens a session and reads the store as it is at one moment. Returns 0, or the exit status after printing the error.
+/* Opens a session and reads a snapshot of the store. Returns 0, or the exit status after printing the error.
  */
 static int open_snapshot(srv_session *s, const cli_arguments *arguments)
 {

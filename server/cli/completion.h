@@ -1,5 +1,4 @@
-/* completion.h - what the completion scripts of the shells share: options, settings and operations as the scripts need
- * them.
+/* completion.h - print options, settings and operations in the forms that the completion scripts of all shells need.
  *
  * A script has data, generated from the tables, and a fixed text that uses them. Names of models come from the server
  * when the key is pressed, by `torqued models --names`; operations are written into the script. */
@@ -24,8 +23,8 @@ bool cli_has_operand(const cli_command *c, size_t i);
 
 /* Prints text for a string in single quotes, with a backslash before every character that is in `special`. */
 void cli_print_quoted(const char *text, const char *special);
-void cli_print_words(const char *words); /* the words of "a|b" with spaces between */
-void cli_print_operations(void);         /* with spaces between */
+void cli_print_words(const char *words); /* prints the words of "a|b" with spaces between them */
+void cli_print_operations(void);         /* prints the names of the operations, with spaces between them */
 /* Prints the words that a flag takes (CLI_OPERATION, CLI_WORDS) between two texts. */
 void cli_print_choices(const cli_flag *f, const char *before, const char *after);
 

@@ -176,8 +176,8 @@ const cli_option cli_convert_options[] = {
     {.name = NULL},
 };
 
-/* Findings: content of the source that the result does not hold. Changes by --bound are asked for, what the result says
- * in another way is replaced, and shapes have no part in the dynamics ("info"): these are printed, but no findings. */
+/* Counts of what the result does not hold of the source. Not counted, only printed ("info"): changes that --bound asks
+ * for, content that the result expresses in another way, and shapes, which have no part in the dynamics. */
 typedef struct losses {
     const char *file;
     bool        writes; /* true: the entries are those of the result, not of the source */

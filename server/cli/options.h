@@ -52,11 +52,12 @@ typedef struct cli_command {
 /* The parsed arguments. All strings are those of argv or of the environment. */
 struct cli_arguments {
     const cli_command *command;
-    const char        *values[CLI_OPTION_LISTS][CLI_OPTIONS_MOST]; /* by list and option; a switch has its own flag */
-    char             **operands;
-    size_t             n_operands;
-    char             **settings; /* settings[0] is the command's name, as srv_config_read expects */
-    int                n_settings;
+    const char
+          *values[CLI_OPTION_LISTS][CLI_OPTIONS_MOST]; /* by list and option; of an option without a value: its flag */
+    char **operands;
+    size_t n_operands;
+    char **settings; /* settings[0] is the command's name, as srv_config_read expects */
+    int    n_settings;
 };
 
 typedef enum cli_parsed { CLI_RUN, CLI_HELP, CLI_MISUSE } cli_parsed;

@@ -23,7 +23,7 @@ const cli_option cli_token_options[] = {
 /* The client as the command line describes it. */
 typedef struct new_client {
     const char *name, *roles, *models; /* models: NULL for all */
-    double      days;                  /* until the token expires; 0: never */
+    double      days;                  /* days until the token expires; 0: it never does */
 } new_client;
 
 /* Reads and checks the arguments. Returns 0, or the exit status after printing the error. */

@@ -201,7 +201,7 @@ static bool take_line(srv_framing *f, input *in)
     return false;
 }
 
-/* Refuses what has grown too long without a line end. */
+/* Refuses a line or head that has grown too long without a line end. */
 static bool check_room(srv_framing *f, const input *in)
 {
     size_t held = in->end - in->ready;
@@ -246,7 +246,7 @@ static bool check_start(srv_framing *f, const input *in, size_t fresh)
         data[line] == TLS_HANDSHAKE ? ", as TLS begins: use http:// here, or start with --tls-certificate" : "");
 }
 
-/* Takes the rest of a line, or all bytes if its end has not come. */
+/* Consumes the rest of a line, or all bytes if its end has not come. */
 static bool take_text(srv_framing *f, input *in)
 {
     char  *from  = in->data + in->next;

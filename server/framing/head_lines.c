@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { METHOD_MOST = 32, PARAMETERS_MOST = 32, LENGTH_DIGITS = 18 /* below 2^60 */ };
+enum { METHOD_MOST = 32, PARAMETERS_MOST = 32, LENGTH_DIGITS = 18 /* digits of Content-Length: lengths below 2^60 */ };
 
 /* Classes of bytes: characters of a token (RFC 9110, section 5.6.2), of a target (RFC 3986, and the few printable ones
  * that browsers send unescaped), and of a field value (section 5.5). */

@@ -40,7 +40,8 @@ void srv_successor_remember(char **arguments)
 
 /* --- the environment ---------------------------------------------------------------------------------------------- */
 
-/* WATCHDOG_PID names this process; without it the interval of systemd holds for the successor. */
+/* True for variables that the successor gets with other values, or not at all: WATCHDOG_PID names this process, and
+ * without it the interval of systemd applies to the successor. */
 static bool is_of_activation(const char *variable)
 {
     static const char *const replaced[] = {"LISTEN_PID=", "LISTEN_FDS=", "LISTEN_FDNAMES=", "WATCHDOG_PID="};
@@ -101,7 +102,7 @@ static void become_successor(environment *e, srv_passed *passed, size_t n)
 {
     int above = FIRST + (int)n;
     for (size_t i = 0; i < n; i++)
-        passed[i].fd = fcntl(passed[i].fd, F_DUPFD, above); /* out of the way */
+        passed[i].fd = fcntl(passed[i].fd, F_DUPFD, above); /* moves the descriptor above all targets of dup2 */
     for (size_t i = 0; i < n; i++)
         if (passed[i].fd < 0 || dup2(passed[i].fd, FIRST + (int)i) < 0) _exit(127);
     close_range((unsigned)above, ~0U, 0);

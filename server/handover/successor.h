@@ -11,7 +11,7 @@
  * After that the server stops accepting, answers the requests of its connections, and ends. If the successor ends
  * before, or is too slow, nothing changes. For systemd (Type=notify) the server names the process number of the
  * successor as MAINPID, which only the present main process may do. SCM_RIGHTS over a socket in the file system would
- * need its path and permissions, and a process that somebody else starts, in another control group. */
+ * need its path and permissions, and a process that another service starts, in another control group. */
 #pragma once
 #include "inherited.h"
 #include <stdint.h>
@@ -42,7 +42,7 @@ void srv_successor_remember(char **arguments);
 /* Starts the program with these descriptors, [n], and an end of the control link. False with errno. */
 bool srv_successor_start(srv_successor *successor, const srv_passed *passed, size_t n);
 
-/* Looks for news without waiting. */
+/* Returns the next event of the hand-over, without waiting. */
 srv_handover_event srv_successor_look(srv_successor *successor);
 void               srv_successor_go(const srv_successor *successor);
 void               srv_successor_stop(srv_successor *successor); /* ends the process, if there is one */

@@ -10,13 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const uint64_t kept_time = 5000000000; /* ns */
+static const uint64_t kept_time = 5000000000; /* ns for which a block is kept */
 
 /* A block that waits; it lies in the first bytes of the block itself, so that disposal needs no memory. */
 typedef struct waiting waiting;
 struct waiting {
     waiting *next;
-    bool     returns_pages; /* to the kernel; else malloc may keep them */
+    bool     returns_pages; /* true: the pages go back to the kernel; false: malloc may keep them */
 };
 
 static struct {
@@ -151,7 +151,7 @@ void srv_dispose_pages(void *block)
     free(block);
 }
 
-/* Removes a mapped block from those that wait, or the kept one. NULL: there is none. */
+/* Removes and returns a mapped block that waits to be freed, or else the kept one. NULL: there is none. */
 static void *remove_mapped(void)
 {
     void *block = NULL;

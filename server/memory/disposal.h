@@ -16,7 +16,7 @@ enum { SRV_DISPOSED_BYTES = 8 << 20 }; /* size from which a block may take more 
  * after the end, and if there is no thread to be had, srv_dispose frees at once. */
 void srv_disposal_start(size_t kept);
 
-/* Frees what waits and ends the thread. */
+/* Frees the blocks that wait to be freed, and ends the thread. */
 void srv_disposal_stop(void);
 
 /* Frees a block of malloc, or NULL: a large one later, any other at once. From any thread. */

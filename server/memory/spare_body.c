@@ -4,7 +4,7 @@
 #include "server/memory/disposal.h"
 #include <stdbool.h>
 
-static const uint64_t kept_time = 5000000000; /* ns */
+static const uint64_t kept_time = 5000000000; /* ns for which a block is kept */
 
 char *srv_spare_body_take(srv_spare_body *spare, size_t bytes, size_t *capacity)
 {

@@ -11,7 +11,7 @@
 
 enum { ACCEPTS_PER_TURN = 8 }; /* connections accepted per event, before other events are handled */
 
-enum { MOST_PROBES = 64 }; /* open connections of a loop for probes, beside those of --connections */
+enum { MOST_PROBES = 64 }; /* open connections of a loop for probes, in addition to those of --connections */
 
 static const uint64_t RETRY_INTERVAL = 10000000; /* ns until a full server looks again for silent connections */
 

@@ -16,7 +16,7 @@ void srv_connection_close_accounts(srv_accounts *accounts, srv_connection *conne
 srv_account *srv_client_account(srv_accounts *accounts, srv_connection *connection, const api_identity *identity,
                                 const srv_ip *forwarded);
 
-/* One request for the figures of its client, when it has ended at the time `now`, ns. */
+/* One request that has ended at the time `now`, ns, for the figures of its client. */
 typedef struct srv_use {
     uint64_t work; /* ns of processor time */
     unsigned status;

@@ -27,7 +27,7 @@ static const srv_certificate *certificate_of(const srv_credentials *credentials,
  * has the roles of its line; without a line it has none. */
 static api_identity by_certificate(const srv_clients *clients, const srv_certificate *certificate, time_t now)
 {
-    /* Everybody can write any name into a certificate that no authority has signed. */
+    /* Without a signature of an authority, a certificate can contain any name. */
     if (certificate->refused) return (api_identity){.refused = certificate->refused};
     api_identity found = {.name = certificate->common_name, .roles = clients ? 0 : API_ROLE_ADMIN};
     api_identity line  = clients ? srv_clients_by_certificate(clients, certificate->common_name, now) : found;

@@ -170,7 +170,7 @@ bool srv_connections_displace(srv_connections *all, const srv_account *account, 
     srv_connection *c;
     while ((c = find_silent(all, account, spared)) && c->phase != SRV_READING && c->phase != SRV_WRITING &&
            has_input(c))
-        srv_connection_enter(all, c, SRV_READING); /* not silent any more: a request has just arrived */
+        srv_connection_enter(all, c, SRV_READING); /* the client is not silent any more: a request has arrived */
     if (!c) return false;
     if (c->is_counted) atomic_fetch_sub(&c->peer_account->connections, 1);
     c->is_counted = false;

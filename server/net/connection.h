@@ -57,7 +57,7 @@ typedef struct srv_connection {
     struct MHD_Connection *mhd;
     struct srv_disconnect *hangup;
     void                  *exchange; /* the current request; NULL: none */
-    bool                   rests;    /* the body does not go on before its turn in `resting` of the loop */
+    bool rests; /* true: reading of the body is paused until the loop resumes it from its list `resting` */
     struct srv_connection *next_resting;
 } srv_connection;
 

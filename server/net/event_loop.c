@@ -22,7 +22,7 @@ static const uint64_t long_turn = 250000; /* ns; shorter turns are not measured,
 static void on_timer(uv_timer_t *timer);
 static void on_busy(uv_idle_t *idle);
 
-/* Arms the loop's only timer for `next`, unless it fires earlier anyway: an early turn does no harm. */
+/* Arms the loop's only timer for `next`, unless it fires earlier anyway: an early turn of the loop does no harm. */
 static void arm_timer(srv_loop *loop, uint64_t next)
 {
     if (uv_is_active((uv_handle_t *)&loop->timer) && loop->timer_time <= next) return;
@@ -168,7 +168,7 @@ static void begin_drain(srv_loop *loop)
     srv_connections_limit_idle(&loop->connections, shared ? srv_ns(config->drain) : idle_drain_time);
 }
 
-/* A request whose head has arrived has a line of its own in any case. */
+/* Logs a connection that ends before the head of a request has arrived; complete requests have their own lines. */
 static void log_late_head(void *arg, const srv_connection *connection)
 {
     srv_loop *loop = arg;
@@ -193,7 +193,7 @@ static void set_time_limits(srv_loop *loop)
     time_limit[SRV_WORKING] = time_limit[SRV_CLOSING] = SRV_NEVER;
 }
 
-/* Requests that this thread serves from now on are checked by the newest credentials. */
+/* Takes the newest credentials, by which the requests of this thread are checked from now on. */
 static void take_credentials(srv_loop *loop)
 {
     srv_credentials *next = atomic_exchange(&loop->next_credentials, NULL);

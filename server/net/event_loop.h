@@ -1,7 +1,7 @@
 /* event_loop.h - serve connections on one thread: a libuv loop that drives libmicrohttpd in external epoll mode.
  *
  * All calls into libmicrohttpd for the connections of a loop come from the loop's thread. Other threads use only
- * srv_loop_post and srv_loop_order. */
+ * srv_loop_post and srv_loop_order. A turn is one iteration of the loop. */
 #pragma once
 #include "accept.h"
 #include "connection.h"
@@ -25,14 +25,14 @@ typedef struct srv_server {
     srv_pool                 *pool;     /* workers for evaluations */
     srv_pool                 *writer;   /* workers for changes of models */
     srv_accounts             *accounts; /* accounts of all clients */
-    srv_credentials *credentials;       /* credentials at the start; srv_loop_set_credentials gives a loop newer ones */
+    srv_credentials *credentials; /* credentials at the start; srv_loop_set_credentials replaces those of a loop */
 } srv_server;
 
 /* SRV_HAND_OVER: as SRV_DRAIN, while another process accepts from the same sockets. Connections close after their next
  * answer, and silent ones at the end of the drain time, so that no request is lost. */
 typedef enum srv_order { SRV_RUN, SRV_HAND_OVER, SRV_DRAIN, SRV_ABANDON } srv_order;
 
-/* ns after which a turn is full: it ends as soon as each connection that is ready has been served once. */
+/* ns after which a turn of the loop is full: it ends as soon as each connection that is ready has been served once. */
 enum { SRV_FULL_TURN = 250000 };
 
 typedef struct srv_loop {
@@ -49,23 +49,25 @@ typedef struct srv_loop {
     bool               draining, abandoned;
     bool               handed_over; /* draining, and another process serves new connections */
     uint64_t           drain_end, timer_time;
-    double             measured;                /* s, processor time of the thread as it was last read */
-    uint64_t           measured_at;             /* ns, the time at which `measured` was read */
-    uint64_t           turn_began;              /* ns, beginning of the present turn */
-    srv_connection    *resting, **last_resting; /* connections whose bodies rest, and where the next one is to stand */
-    unsigned           refusals;                /* requests refused because the queue was full; wraps around */
-    srv_rate           refusal_rate;            /* rate of all refusals, see srv_account_refusal */
-    size_t             awaiting;                /* requests that wait for a change of a shared store */
-    unsigned long long yields_seen;             /* number of orders to give memory back that are carried out */
-    uint64_t           next_work_deadline;      /* ns; every request that waits for a body or a worker expires later */
-    uv_loop_t          uv;
-    uv_poll_t          ready[SRV_DAEMONS]; /* poll libmicrohttpd's epoll descriptors */
-    uv_timer_t         timer;
-    uv_idle_t          busy;       /* runs turns while there is work that needs no event */
-    bool               again;      /* another turn is to follow the present one, or comes next */
-    int                wake_event; /* eventfd, see srv_loop_wake */
-    uv_poll_t          wake;
-    atomic_int         order;
+    double             measured;    /* s, processor time of the thread as it was last read */
+    uint64_t           measured_at; /* ns, the time at which `measured` was read */
+    uint64_t           turn_began;  /* ns, beginning of the present turn */
+    srv_connection    *resting,
+        **last_resting;    /* connections whose bodies are paused, and the link to which the next one is appended */
+    unsigned refusals;     /* requests refused because the queue was full; wraps around */
+    srv_rate refusal_rate; /* rate of all refusals, see srv_account_refusal */
+    size_t   awaiting;     /* requests that wait for a change of a shared store */
+    unsigned long long
+        yields_seen; /* number of orders to give memory back (srv_account_want_memory) that this loop has carried out */
+    uint64_t   next_work_deadline; /* ns; every request that waits for a body or a worker expires later */
+    uv_loop_t  uv;
+    uv_poll_t  ready[SRV_DAEMONS]; /* poll libmicrohttpd's epoll descriptors */
+    uv_timer_t timer;
+    uv_idle_t  busy;       /* runs turns while there is work that needs no event */
+    bool       again;      /* another turn is to follow the present one, or comes next */
+    int        wake_event; /* eventfd, see srv_loop_wake */
+    uv_poll_t  wake;
+    atomic_int order;
     _Atomic(srv_credentials *) next_credentials; /* newer ones, which the loop has not taken yet; NULL: none */
     pthread_mutex_t            mutex;
     srv_job                   *done;    /* list of jobs that workers have finished; guarded by the mutex */

@@ -107,7 +107,8 @@ void srv_exchange_end_short(srv_exchange *x)
     if (x->stage == ANSWERED) return;
     x->stage                             = ANSWERED;
     x->connection->needs_lingering_close = true;
-    if (x->job.call) api_refuse(x->job.call, API_MEMORY_FULL, "there was no memory"); /* for the log */
+    if (x->job.call)
+        api_refuse(x->job.call, API_MEMORY_FULL, "there was no memory"); /* so that the log has the reason */
     srv_response_send_shortage(x->mhd, x->loop->server->api, strcmp(x->method, "HEAD") == 0);
 }
 
@@ -211,7 +212,8 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
     return handle_head(x, &head);
 }
 
-/* True if the reply refuses a request that it has not looked at: its client has no permission, no room or no turn. */
+/* True if the reply refuses a request before evaluation: the client has no permission, sends too much, or there is no
+ * memory or place in the queue. */
 static bool is_refusal(const srv_exchange *x)
 {
     unsigned status = api_reply_of(x->job.call)->status;

@@ -27,13 +27,13 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x);
 void srv_exchange_resume(srv_job *job);    /* called when a worker has finished the job */
 void srv_exchange_cancel(srv_exchange *x); /* called when the client of a suspended request has disconnected */
 
-/* Goes on with requests that wait for a change of a shared store which this server has applied meanwhile. */
+/* Continues requests that wait for a change of a shared store, if this server has applied the change meanwhile. */
 void srv_exchanges_advance(srv_loop *loop);
 
-/* Lets some of the bodies go on that rest since a full turn of the loop. */
+/* Resumes some of the bodies that were paused because a turn of the loop was full. */
 void srv_exchanges_go_on(srv_loop *loop);
 
-/* Carries out new orders to give memory back (srv_account_want_memory): ends the largest body that arrives for such
+/* Carries out new orders to give memory back (srv_account_want_memory): ends the receiving of the largest body of such
  * a client. */
 void srv_exchanges_yield(srv_loop *loop);
 

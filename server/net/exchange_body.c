@@ -13,7 +13,7 @@ enum { FIRST_CLAIM = UNHURRIED, MAX_PREALLOCATED = 32 << 20 };
  * are a burst, after which freed memory would not be used again soon. */
 enum { LARGE = 1 << 20, BURST = 8 };
 
-enum { RESTED_PER_TURN = 8 }; /* bodies that go on in a turn of the loop */
+enum { RESTED_PER_TURN = 8 }; /* paused bodies that are resumed in one turn of the loop */
 
 static bool is_burst(const srv_server *server)
 {
@@ -106,8 +106,8 @@ static bool append_body(srv_exchange *x, const char *data, size_t length)
     return true;
 }
 
-/* Lets a large body rest that arrives when the turn is full: no more of it is read until some other connections have
- * been served. Otherwise each of 500 bodies that arrive at a time is read from in each turn, and light requests wait
+/* Pauses the reading of a large body when the turn of the loop is full, until other connections have been served.
+ * Otherwise each turn would read from each of 500 bodies that arrive at the same time, and light requests would wait
  * for 5 ms. */
 static void rest_if_turn_is_full(srv_exchange *x)
 {

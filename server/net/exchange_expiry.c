@@ -57,7 +57,8 @@ void srv_exchange_cancel(srv_exchange *x)
         return;
     }
     if (x->stage != DELAYED && !srv_pool_withdraw(x->pool, &x->job)) return;
-    x->stage   = DELAYED; /* ends in turn: 500 clients that leave together would hold the loop for 10 ms */
+    x->stage = DELAYED; /* as a delayed reply: the loop ends only a few of those at a time; 500 at once, of clients that
+                           leave together, would hold it for 10 ms */
     x->send_at = 0;
     srv_schedule_expiry(x->loop, x->send_at);
     srv_loop_turn_soon(x->loop);

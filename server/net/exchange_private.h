@@ -50,11 +50,11 @@ struct srv_exchange {
     unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
     srv_pool              *pool;        /* the pool that runs the job */
     srv_account           *account;     /* account of the client; NULL: not known yet */
-    const char            *refused;     /* the reason why its credential does not count, a literal; NULL: it counts */
-    srv_audit_line        *audit_line;  /* reserved for the change that the request makes; NULL: none */
-    bool                   audited;     /* the change has its line in the audit log */
-    char forwarded[SRV_IP_TEXT];        /* address of the client, as a trusted proxy says; "": no such proxy */
-    char client[SRV_CLIENT_NAME];       /* name of the client, for the log; "": not recognised */
+    const char            *refused;    /* reason, a literal, why the client's credential is not accepted; NULL: it is */
+    srv_audit_line        *audit_line; /* reserved for the change that the request makes; NULL: none */
+    bool                   audited;    /* the change has its line in the audit log */
+    char forwarded[SRV_IP_TEXT];       /* address of the client that a trusted proxy has sent; "": none has */
+    char client[SRV_CLIENT_NAME];      /* name of the client, for the log; "": not recognised */
     char method[16];
     char target[]; /* target of the request, for the log */
 };
@@ -71,7 +71,8 @@ void srv_exchange_refuse_body(srv_exchange *x); /* completes the reply for a bod
 /* Frees the body and its share of the memory budget when the reply is complete; a slow reader must not keep them. */
 void srv_exchange_free_body(srv_exchange *x);
 
-/* Makes a client give way that holds more memory than its part, if this request was refused for lack of it. */
+/* Makes a client that holds more than an equal part of the memory give some back, if this request was refused for lack
+ * of it. */
 void srv_exchange_want_memory(const srv_exchange *x);
 
 /* Answers in the middle of a body, where libmicrohttpd cannot, by writing to the socket. The connection must end. */
@@ -81,7 +82,8 @@ void srv_exchange_answer_directly(srv_exchange *x);
 
 enum MHD_Result srv_exchange_evaluate(srv_exchange *x);        /* runs the complete request */
 enum MHD_Result srv_exchange_answer_finished(srv_exchange *x); /* answers a request that a worker has finished */
-enum MHD_Result srv_exchange_send_refusal(srv_exchange *x);    /* now, or later if this client is refused often */
+enum MHD_Result
+srv_exchange_send_refusal(srv_exchange *x); /* sends the refusal now, or later if this client is refused often */
 
 /* Ends the waiting for a change. */
 void srv_exchange_stop_awaiting(srv_exchange *x, srv_exchange_stage next);

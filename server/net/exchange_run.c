@@ -71,7 +71,7 @@ static void count_run(api_thread_label thread)
     api_metric_add(API_METRIC_RUNS, (api_label_values){{thread}}, 1);
 }
 
-/* Sends the complete reply after so many seconds. */
+/* Sends the complete reply after `seconds` s. */
 static enum MHD_Result delay_answer(srv_exchange *x, double seconds)
 {
     srv_exchange_free_body(x);
@@ -113,7 +113,8 @@ typedef struct inline_run {
     double        at_half; /* s, processor time of the thread then; 0: not read */
 } inline_run;
 
-/* True if a request that looks longer than estimated once it is decoded may still run on this thread, a loop's. */
+/* True if a request whose decoded fields make it longer than estimated may still run on this thread, which is a
+ * loop's. */
 static bool is_short(void *arg, double seconds)
 {
     const inline_run *run = arg;
@@ -139,7 +140,7 @@ static bool must_leave(void *arg, uint64_t now)
     return x->leaves = used > run->at_half + 0.5 * longest_run(x);
 }
 
-/* Runs the request on this thread. False: it is too long, as its fields or its time show. */
+/* Runs the request on this thread, a loop's. False: it takes too long, as its fields or the time show. */
 static bool run_here(srv_exchange *x)
 {
     inline_run          run       = {x, srv_now() + srv_ns(0.5 * longest_run(x)), 0};
@@ -169,7 +170,7 @@ static bool reserve_audit_line(srv_job *job)
     return false;
 }
 
-/* Passes the request to a worker if it is admitted. The request costs no more than the time until its deadline. */
+/* Passes the request to a worker if it is admitted. The cost is at most the time until the deadline. */
 static enum MHD_Result pass_on(srv_exchange *x, bool writes)
 {
     uint64_t now = srv_now(), deadline = x->job.deadline.time;

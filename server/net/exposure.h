@@ -7,5 +7,5 @@
  * machine can reach one of them, TLS or access control is missing, and --insecure is not said. */
 bool srv_exposure_check(const srv_config *config, const srv_listeners *listeners, char *error, size_t error_size);
 
-/* Writes what is missing at a listener that other machines can reach; "" if nothing is. */
+/* Writes what protection a listener that other machines can reach lacks, such as TLS; "" if nothing is lacking. */
 void srv_exposure_describe(const srv_config *config, const srv_listeners *listeners, char *text, size_t size);

@@ -16,8 +16,8 @@
 
 /* Bytes of libmicrohttpd's memory per connection. A request's head must fit into it. All of it is cleared for every
  * request, which costs time for small ones. The read buffer starts with half of it. An increment of this size never
- * fits, so for a body libmicrohttpd grows the buffer by an eighth of the free memory until 8 KB are left. It then
- * reads 16 KB at a time, and large bodies arrive in half as many pieces. */
+ * fits, so for a body libmicrohttpd grows the buffer by an eighth of the free memory until 8 KB are left. Thus
+ * libmicrohttpd reads 16 KB at a time, and large bodies arrive in half as many pieces. */
 static const size_t connection_room = 24 * 1024;
 
 static srv_connection *connection_of(struct MHD_Connection *mhd)
@@ -64,7 +64,7 @@ static void on_short_of_memory(srv_inflow *inflow)
 }
 
 /* Registers a new connection. A TLS session gets the newest certificates, which stay until the connection closes. Reads
- * the clock first, because the loop may have slept since the last turn. */
+ * the clock first, because the loop may have slept since its last turn. */
 static srv_connection *open_connection(srv_loop *loop, struct MHD_Connection *mhd)
 {
     int fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -112,7 +112,7 @@ static void close_connection(srv_loop *loop, srv_connection *connection)
     srv_connection_close(&loop->connections, connection);
 }
 
-/* Connections for probes take no place of the others. */
+/* Adds `change` to the number of open connections, without those for probes. */
 static void count_open(const srv_loop *loop, int change)
 {
     if (loop->scope == API_ALL_RESOURCES) api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, change);
@@ -206,8 +206,8 @@ static void on_message(void *cls, const char *format, va_list list)
     srv_log_message(loop->server->log, SRV_DEBUG, "microhttpd", "%s", text);
 }
 
-/* libmicrohttpd does not start with TLS without a certificate or this function. It is never called: every session has
- * credentials of its own (open_connection). */
+/* libmicrohttpd does not start with TLS without a certificate or this function. The function is never called: every
+ * session has credentials of its own (open_connection). */
 static int find_no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
                                const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificate,
                                unsigned int *length, gnutls_privkey_t *key)

@@ -31,9 +31,10 @@ typedef struct srv_listener {
 typedef struct srv_listeners {
     srv_listener listener[SRV_LISTEN_MOST];
     size_t       n;
-    size_t       loops;           /* number of loops that share the sockets */
-    bool         for_probes;      /* addresses of --health-listen */
-    bool         has_certificate; /* the server has one: listeners speak TLS, but Unix-domain sockets and plain ones */
+    size_t       loops;      /* number of loops that share the sockets */
+    bool         for_probes; /* addresses of --health-listen */
+    bool has_certificate; /* true: the server has a certificate, and all listeners speak TLS except Unix-domain sockets
+                             and `plain` ones */
 } srv_listeners;
 
 static inline bool srv_listener_uses_tls(const srv_listeners *all, size_t i)

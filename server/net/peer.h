@@ -6,7 +6,7 @@
 enum { SRV_PEER_GROUPS = 32, SRV_PEER_TEXT = 64 };
 
 typedef struct srv_peer {
-    char   text[SRV_PEER_TEXT]; /* for the log: "192.0.2.7:40000", "[2001:db8::7]:40000" or "uid:1000" */
+    char   text[SRV_PEER_TEXT]; /* text for the log: "192.0.2.7:40000", "[2001:db8::7]:40000" or "uid:1000" */
     bool   has_ip;              /* only then `ip` is valid */
     srv_ip ip;
     bool   is_user; /* the socket is a Unix-domain socket; only then the following fields are valid */

@@ -119,7 +119,7 @@ static void finish(arrival *a, bool good)
     uv_poll_stop(&a->poll);
     uv_close((uv_handle_t *)&a->poll, on_closed);
     uv_close((uv_handle_t *)&a->timer, on_closed);
-    api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, -1); /* libmicrohttpd counts it from now on */
+    api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, -1); /* counted by libmicrohttpd from now on */
     if (good) {
         srv_proxy_header_source(&a->header, &client, &size);
         MHD_add_connection(a->loop->mhd[a->daemon], a->fd, (struct sockaddr *)&client, size);

@@ -10,7 +10,7 @@ enum { READ_LEAST = 4096 /* bytes asked for while a head is incomplete */ };
 
 /* Where bytes come from: a socket or a TLS session. */
 typedef struct source {
-    ssize_t (*read)(void *handle, void *buffer, size_t size); /* as recv; errors are below 0 */
+    ssize_t (*read)(void *handle, void *buffer, size_t size); /* like recv; negative results are errors */
     void   *handle;
     ssize_t again, no_memory; /* results for "no bytes now" and "no memory" */
     bool    has_records;      /* true: a short read does not mean that nothing is left */
@@ -149,7 +149,7 @@ static ssize_t receive(srv_inflow *in, const source *from, char *buffer, size_t 
             return n;
         }
         if (n <= 0 && filled == 0) return n;
-        drained = n <= 0 || (!from->has_records && (size_t)n < asked); /* an end or an error comes again */
+        drained = n <= 0 || (!from->has_records && (size_t)n < asked); /* the next read repeats an end or error */
         filled += passed;
     }
     if (filled > 0 || size == 0) return (ssize_t)filled;

@@ -23,7 +23,7 @@ typedef struct srv_inflow {
     void (*short_of_memory)(struct srv_inflow *inflow); /* called before a read fails for lack of memory; NULL: none */
 } srv_inflow;
 
-/* Starts and ends the check of what this thread receives from a socket. False: no memory. */
+/* Begin and end the check of the bytes that this thread receives from a socket. False: no memory. */
 bool srv_receive_attach(int fd, srv_inflow *inflow);
 void srv_receive_detach(int fd, srv_inflow *inflow);
 

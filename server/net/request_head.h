@@ -5,7 +5,7 @@
 
 typedef struct srv_head {
     api_request request;                                     /* strings belong to libmicrohttpd or to `joined` */
-    const char *authorization, *forwarded, *x_forwarded_for; /* for the server alone; NULL: absent */
+    const char *authorization, *forwarded, *x_forwarded_for; /* read by the server only; NULL: absent */
     /* Values that were allocated because they are joined. */
     char    *joined[sizeof(api_request) / sizeof(char *) + 3];
     size_t   n_joined;

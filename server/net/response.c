@@ -186,7 +186,7 @@ static unsigned status_of(struct MHD_Connection *mhd, const srv_access *access)
     return own ? own->http_status : 0; /* status of an error answer by libmicrohttpd itself */
 }
 
-/* Bytes of the body of the answer, as far as the client is known to have received it. */
+/* Returns the bytes of the answer's body, 0 unless the client is known to have received all of it. */
 static uint64_t sent_bytes(const srv_access *access)
 {
     const api_reply *reply = access->call && access->answered ? api_reply_of(access->call) : NULL;
@@ -257,7 +257,8 @@ static void put_phases(srv_line *line, const srv_access *access, const api_figur
     uint64_t read = access->arrived > 0 ? access->arrived : end, ready = f->ended > 0 ? f->ended : read;
     srv_log_ms(line, "read", read - access->began);
     srv_log_ms(line, "queue", waited(f, access->queued));
-    if (f->decode == 0 && f->ended > 0) srv_log_ms(line, "run", f->ended - f->began); /* no operation, such as PUT */
+    if (f->decode == 0 && f->ended > 0)
+        srv_log_ms(line, "run", f->ended - f->began); /* without an operation, as for PUT */
     if (f->decode > 0) srv_log_ms(line, "decode", f->decode);
     if (f->decode > 0) srv_log_ms(line, "evaluate", f->evaluate);
     if (f->decode > 0) srv_log_ms(line, "encode", f->encode);

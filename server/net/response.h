@@ -29,10 +29,10 @@ typedef struct srv_access {
                              there was no memory for it */
     const char *method, *target; /* "": unknown, because the request was malformed */
     const char *client;          /* name of the client; "" or NULL: not recognised */
-    const char *refused; /* the reason why the credential that the client has shown does not count; NULL: it counts */
-    const char *via;     /* the address of the trusted proxy that has forwarded the request; NULL: none */
-    const char *from;    /* address of the client, or user on a Unix-domain socket */
-    const char *account; /* name of its account */
+    const char *refused;         /* reason why the client's credential is not accepted; NULL: it is */
+    const char *via;             /* the address of the trusted proxy that has forwarded the request; NULL: none */
+    const char *from;            /* address of the client, or user on a Unix-domain socket */
+    const char *account;         /* name of its account */
     uint64_t    received, began;
     uint64_t    arrived;     /* ns, when the request was complete; 0: it never was */
     uint64_t    queued;      /* ns, when a worker was asked to run the request; 0: none was */
@@ -44,7 +44,7 @@ typedef struct srv_access {
     bool        delivered;   /* the client received the whole reply */
 } srv_access;
 
-/* The lines of requests, and which slow ones have one of their own. */
+/* The logs for the lines of requests, and for the slowest of them. */
 typedef struct srv_records {
     srv_log      *log;
     srv_slow_log *slow;

@@ -96,7 +96,7 @@ static void print_settings(const srv_config *config)
     }
 }
 
-/* Variables that the file overrides are easily taken for effective. */
+/* Warns of environment variables that the file overrides: users may take them for effective. */
 static void warn_of_overridden_variables(inspection *i)
 {
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++) {

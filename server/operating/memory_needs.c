@@ -16,7 +16,7 @@ unsigned long long srv_memory_needs(const srv_config *c)
     return c->memory + c->memory / 4 + fixed_needs(c);
 }
 
-/* Rounded up. */
+/* Returns the bytes in MiB, rounded up. */
 static unsigned long long in_mib(unsigned long long bytes)
 {
     return (bytes + MIB - 1) / MIB;

@@ -22,10 +22,10 @@ typedef struct srv_memory_watch {
     uint64_t next_trim;       /* ns, when memory may be returned again although requests hold some */
     size_t   unreturned;      /* bytes that the last trim amid requests could not return */
     bool     is_trimmed;      /* memory was returned since the server is idle */
-    bool     is_exhausted;    /* /readyz says so */
+    bool     is_exhausted;    /* true: /readyz reports the exhaustion */
 } srv_memory_watch;
 
 void srv_memory_watch_begin(srv_memory_watch *watch, api *service, srv_log *log, size_t limit);
 
-/* Checks if it is time to. */
+/* Runs the check if the next one is due. */
 void srv_memory_watch_check(srv_memory_watch *watch);

@@ -10,7 +10,7 @@
 
 struct srv_generation {
     srv_generation *older;
-    srv_config      config; /* in force, with derived numbers */
+    srv_config      config; /* settings in force, with derived numbers */
 };
 
 enum { VALUE_MOST = 1024 };

@@ -10,7 +10,7 @@
 
 enum { HANDED_OVER = -1 }; /* result of waiting in place of a signal */
 
-static const uint64_t look_interval = 10000000; /* ns between looks at a successor */
+static const uint64_t look_interval = 10000000; /* ns between two checks for events of a successor */
 
 static void order_loops(srv_service *s, size_t from, size_t to, srv_order order)
 {
@@ -40,7 +40,7 @@ static void end_loops(srv_service *s, size_t from, size_t to, srv_order order, c
 static void drain(srv_service *s, const sigset_t *stop, bool patient)
 {
     size_t n_health = s->n_health < s->n_loops ? s->n_health : s->n_loops;
-    if (s->handed_over) order_loops(s, 0, n_health, SRV_HAND_OVER); /* probes are the successor's */
+    if (s->handed_over) order_loops(s, 0, n_health, SRV_HAND_OVER); /* the successor answers probes from now on */
     end_loops(s, n_health, s->n_loops, s->handed_over ? SRV_HAND_OVER : patient ? SRV_DRAIN : SRV_ABANDON, stop);
     end_loops(s, 0, n_health, SRV_ABANDON, stop);
 }
@@ -62,7 +62,7 @@ static void close_all(srv_service *s)
     srv_slow_log_close(&s->slow_log);
     srv_credentials_release(s->shared.credentials);
     srv_close_models(&s->models);
-    srv_log_close_audit(&s->log); /* the api holds the reason of a fault */
+    srv_log_close_audit(&s->log); /* before the api is closed, to which a fault of the audit file is reported */
     if (s->shared.api) api_close(s->shared.api);
     srv_reloader_free(&s->reloader);
     srv_config_free(&s->config);
@@ -112,7 +112,7 @@ static int wait_for_stop(srv_service *s, const sigset_t *stop, uint64_t end)
     while ((number = wait_watching(s, &awaited, end)) == SIGHUP || number == SIGUSR2)
         if (number == SIGHUP)
             reload(s);
-        else if (end == SRV_NEVER) /* not in the drain delay */
+        else if (end == SRV_NEVER) /* during the drain delay the server does not hand over */
             srv_upgrade_begin(&s->upgrade);
     return number;
 }

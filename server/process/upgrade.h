@@ -16,7 +16,8 @@ typedef struct srv_upgrade {
     bool               waits; /* until the process before this one has ended: at most two processes share the store */
 } srv_upgrade;
 
-void srv_upgrade_init(srv_upgrade *upgrade, srv_log *log, srv_loaded_models *models); /* then set the listeners */
+void srv_upgrade_init(srv_upgrade *upgrade, srv_log *log,
+                      srv_loaded_models *models); /* the caller then sets the listeners */
 
 /* Starts the successor. The log has the reason if that fails: the server then goes on. */
 void srv_upgrade_begin(srv_upgrade *upgrade);
@@ -26,7 +27,7 @@ static inline bool srv_upgrade_is_under_way(const srv_upgrade *upgrade)
     return upgrade->waits || upgrade->successor.process > 0;
 }
 
-/* Goes on with what has happened since the last call; does not wait for the successor. True: the successor accepts
+/* Handles what has happened since the last call; does not wait for the successor. True: the successor accepts
  * connections, and systemd knows it as the main process. */
 bool srv_upgrade_look(srv_upgrade *upgrade);
 

@@ -15,7 +15,7 @@ typedef struct srv_watchdog {
     const srv_server *server;
     srv_loop         *loops; /* [n_loops] */
     size_t            n_loops;
-    bool              watched;                   /* systemd wants to be told */
+    bool              watched;                   /* true: systemd expects WATCHDOG=1 at intervals */
     uint64_t          interval;                  /* ns between two checks */
     uint64_t          patience;                  /* ns after which a thread counts as stuck */
     uint64_t          checked;                   /* ns, time of the last check */

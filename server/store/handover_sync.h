@@ -26,14 +26,14 @@ typedef struct srv_handover_sync_reader {
 srv_handover_sync *srv_handover_sync_open(int folder, int link, bool loads, const srv_handover_sync_reader *reader);
 void               srv_handover_sync_close(srv_handover_sync *sync); /* NULL is allowed */
 
-/* True while the other server is there. NULL is allowed. */
+/* True while the other server runs. NULL is allowed. */
 bool srv_handover_sync_is_alive(srv_handover_sync *sync);
 
-/* Begins a change, once that of the other server has ended. False with a problem if that takes too long. Without a link
- * (NULL, or the other server has ended) there is nothing to wait for. */
+/* Begins a change, once that of the other server has ended. False with a problem if that takes too long. Does not wait
+ * if there is no link: NULL, or the other server has ended. */
 bool srv_handover_sync_begin(srv_handover_sync *sync, api_problem *problem);
 
-/* Makes the other server read a record. False: it is there and has not confirmed that within some seconds. */
+/* Makes the other server read a record. False: it runs, and has not confirmed that within some seconds. */
 bool srv_handover_sync_tell(srv_handover_sync *sync, const char *name);
 void srv_handover_sync_end(srv_handover_sync *sync);
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum { RECORD_MAX = 1 << 30, FILE_NAME_SIZE = 256, PROBLEM_SIZE = 1000 };
-enum { AHEAD = 32 }; /* records that may be read before the one that is entered next */
+enum { AHEAD = 32 }; /* records that may be read ahead of the next one to be entered */
 
 static bool is_leftover(const char *file)
 {

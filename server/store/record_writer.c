@@ -75,8 +75,8 @@ static bool replace(const srv_store *store, const char *file)
     return false;
 }
 
-/* Forgets what was wrong with a record, and with writing. The other server reads the record before its change is
- * acknowledged. */
+/* Removes the problems of a record, and of writing, from the lists of problems. The other server reads the record
+ * before its change is acknowledged. */
 static bool note_written(srv_store *store, const char *file)
 {
     char name[FILE_NAME_SIZE];

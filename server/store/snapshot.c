@@ -46,7 +46,7 @@ static bool is_overlooked(int folder, const char *name)
     return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Takes the open files of `now` over into the newer list `next`, and opens those that differ. `same` receives false if
+/* Takes the open files of `now` over into the newer list `next`, and opens those that differ. *same becomes false if
  * any differ. False with errno. */
 static bool take_over(int folder, srv_record_files *now, srv_record_files *next, bool *same)
 {

@@ -63,7 +63,8 @@ bool srv_store_share(srv_store *store, int link, bool loads)
     srv_handover_sync_close(store->sync);
     store->sync = srv_handover_sync_open(store->root, link, loads, &reader);
     bool shares = store->sync != NULL;
-    if (shares && !loads) srv_store_sign_lock(store->root); /* the other server will end */
+    if (shares && !loads)
+        srv_store_sign_lock(store->root); /* the other server will end: the lock file then names this process */
     pthread_mutex_unlock(&store->changing);
     return shares;
 }
@@ -78,7 +79,7 @@ bool srv_store_loaded(srv_store *store)
 
 bool srv_store_is_shared(srv_store *store)
 {
-    return srv_handover_sync_is_alive(store->sync); /* only the thread that asks replaces `sync` */
+    return srv_handover_sync_is_alive(store->sync); /* no lock: only the calling thread replaces `sync` */
 }
 
 int srv_store_lock_descriptor(const srv_store *store)

@@ -15,8 +15,8 @@ struct srv_store {
     pthread_mutex_t    mutex;              /* guards the next three fields */
     size_t             refused;  /* bytes of the record whose change was not written; 0: the last change was */
     unsigned           changes;  /* number of changes, written or refused; wraps around */
-    bool               faulty;   /* the last look of the probe found a fault */
-    unsigned           looks;    /* number of looks of the probe */
+    bool               faulty;   /* the last check of the probe found a fault */
+    unsigned           looks;    /* number of checks by the probe */
     srv_periodic      *probe;    /* NULL: not started */
     pthread_mutex_t    changing; /* held by a change; guards `sync` */
     srv_handover_sync *sync;     /* the other server during a hand-over, perhaps ended; NULL: none */
@@ -37,6 +37,6 @@ bool srv_store_is_in_place(const srv_store *store);
 /* Subject of the reason in the answer of /readyz about the disk; other subjects are names of files. */
 #define SRV_STORE_WRITING "store writes"
 
-/* Names the fault of the disk in /readyz, or forgets it. Its begin and end are logged. Models of the store are served
- * all the same, and changes are refused. The caller holds the mutex, or no other thread runs yet. */
+/* Names the fault of the disk in /readyz, or forgets it. The begin and the end of a fault are logged. Models of the
+ * store are served all the same, and changes are refused. The caller holds the mutex, or no other thread runs yet. */
 void srv_store_report_disk(srv_store *store, bool faulty, int error);

@@ -1,4 +1,4 @@
-/* store_watch.c - looks whether the disk takes changes, again and again, and reports a fault and its end. */
+/* store_watch.c - checks at intervals whether the disk takes changes, and reports a fault and its end. */
 #include "store_state.h"
 #include "probe.h"
 #include <errno.h>

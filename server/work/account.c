@@ -93,8 +93,9 @@ double srv_account_request(srv_accounts *accounts, srv_account *account, size_t 
     return wait;
 }
 
-/* A refusal takes a loop about 35 us. All of a client take up to a twentieth of a core, all that one loop sends to
- * clients that are refused more than once a second up to a fourteenth of it, and neither more than 2 ms at once. */
+/* A refusal takes a loop about 35 us. The refusals of one client may take a twentieth of a core. Together, those that a
+ * loop sends to clients that are refused more than once a second may take a fourteenth of it. Neither may take more
+ * than 2 ms at once. */
 double srv_account_refusal(srv_accounts *accounts, srv_account *account, srv_rate *of_loop, uint64_t now)
 {
     static const srv_pace of_client  = {.burst = 50, .per_second = 1000, .longest = 1};

@@ -1,8 +1,8 @@
 /* account.h - keep an account of each client: its waiting jobs, requests and connections.
  *
  * A client is named by a text, such as "client:planner", "uid:1000" or "address:192.0.2.7". All loops share one table.
- * An account lives while somebody refers to it or one of its jobs is unfinished; then the table keeps it for its next
- * connection, until too many newer ones are kept. If memory is short, clients share one account.
+ * An account lives while it has references or an unfinished job; then the table keeps it for its next connection, until
+ * too many newer ones are kept. If memory is short, clients share one account.
  *
  * The functions lock the table. The flows are guarded by the mutexes of their pools. */
 #pragma once
@@ -17,13 +17,13 @@ enum { SRV_ACCOUNT_NAME = 96, SRV_ACCOUNT_BUCKETS = 1024 /* a power of 2 */, SRV
 typedef enum srv_pool_kind { SRV_EVALUATIONS, SRV_CHANGES, SRV_POOLS } srv_pool_kind;
 
 typedef struct srv_account {
-    struct srv_account *next;          /* in the bucket */
+    struct srv_account *next;          /* next account of the hash bucket */
     struct srv_account *newer, *older; /* neighbours among the accounts without references */
     size_t              references;
     srv_flow            flow[SRV_POOLS];
-    srv_rate            refusals;    /* answered at once; guarded by the mutex of the table */
-    srv_rate            repeats;     /* refusals in a longer time; guarded by the mutex of the table */
-    srv_rate            requests;    /* guarded by the mutex of the table */
+    srv_rate            refusals;    /* rate of refusals that are answered at once; guarded by the mutex of the table */
+    srv_rate            repeats;     /* rate of refusals over a longer time; guarded by the mutex of the table */
+    srv_rate            requests;    /* rate of requests; guarded by the mutex of the table */
     api_client_memory   memory;      /* memory of the client's requests in flight */
     atomic_ullong       yield;       /* number of the last order to give memory back; 0: none */
     atomic_size_t       connections; /* number of open connections of the address or user */
@@ -33,17 +33,17 @@ typedef struct srv_account {
 typedef struct srv_accounts {
     pthread_mutex_t mutex;
     atomic_ullong   yields;          /* number of orders to give memory back, see srv_account_want_memory */
-    uint64_t        next_order;      /* ns, when the next may follow; guarded by the mutex */
+    uint64_t        next_order;      /* ns, time from which the next order may be given; guarded by the mutex */
     size_t          n_kept;          /* number of accounts without references */
-    srv_account    *newest, *oldest; /* list of them */
-    srv_account     shared;          /* for clients for whom there is no memory */
+    srv_account    *newest, *oldest; /* list of the accounts without references */
+    srv_account     shared;          /* account of all clients for whose own accounts there is no memory */
     srv_account    *bucket[SRV_ACCOUNT_BUCKETS];
 } srv_accounts;
 
 void srv_accounts_open(srv_accounts *accounts);
 void srv_accounts_close(srv_accounts *accounts); /* call when no account has references */
 
-/* Finds the account of a name, or opens it, and refers to it. */
+/* Finds the account of a name, or creates it, and adds a reference. */
 srv_account *srv_account_take(srv_accounts *accounts, const char *name);
 
 /* Counts one request at the time `now`, ns. Returns 0, or, if the client sends more than `per_second`, the seconds

@@ -4,10 +4,10 @@
 #include "api/metrics.h"
 #include <math.h>
 
-enum { MOST_OVERFULL = 2 }; /* times the limit of the queue, to which clients without a job may fill it */
+enum { MOST_OVERFULL = 2 }; /* clients without a job are admitted up to this multiple of the limit of the queue */
 
 static const double CROWD_PART =
-    0.125; /* part of the limit of the queue, the most that counts of one client for others */
+    0.125; /* part of the limit of the queue; work of one client beyond it does not count against other clients */
 
 /* Admission and release round alike, so that the metric returns to zero. */
 void srv_pool_count_work(const srv_job *job, int sign)

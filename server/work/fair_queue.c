@@ -115,7 +115,8 @@ srv_job *srv_queue_next(const srv_fair_queue *queue)
 {
     const srv_flow *next = NULL;
     for (const srv_flow *flow = queue->first; flow; flow = flow->next)
-        if (flow->first && (!next || flow->time < next->time)) next = flow; /* the newest of equal ones */
+        if (flow->first && (!next || flow->time < next->time))
+            next = flow; /* the flow that was added last, if times are equal */
     return next ? next->first : NULL;
 }
 

@@ -1,10 +1,9 @@
 /* fair_queue.h - order the waiting jobs of several clients, so that all clients get equal shares of the workers' time.
  *
  * The jobs of one client are a flow and run in the order of their arrival. Every flow has a virtual time, the seconds
- * that it was served. The flow that was served least comes next: start-time fair queueing (Goyal, Vin & Cheng
- * 1997, section 2). A flow that becomes active starts from the virtual time of the queue,
- * the least of all active flows, so that nobody saves up time while idle. A client with 500 waiting jobs and one with
- * a single job thus take turns.
+ * that it was served. The flow that was served least comes next: start-time fair queueing (Goyal, Vin & Cheng 1997,
+ * section 2). A flow that becomes active starts from the virtual time of the queue, the least of all active flows, so
+ * that no client saves up time while idle. A client with 500 waiting jobs and one with a single job thus take turns.
  *
  * The cost of a job is charged when it starts. The difference to the time that it takes is charged while it runs and
  * when it ends. A job that is ahead of another client may return to the queue, and run on later.
@@ -58,8 +57,8 @@ srv_job *srv_queue_next(const srv_fair_queue *queue);
 /* Removes a waiting job that starts now, and charges its flow the cost, at most SRV_FIRST_CHARGE. */
 void srv_queue_start(srv_fair_queue *queue, srv_job *job);
 
-/* Charges the flow of a running job, which has taken so many seconds by now. A job that has taken more than its cost
- * costs as much: it is expected to take as long again. */
+/* Charges the flow of a running job, which has taken so many seconds by now. If that is more than the cost of the job,
+ * it becomes the cost: the job is then expected to take as long again. */
 void srv_queue_charge(srv_fair_queue *queue, srv_job *job, double taken);
 
 /* s, the most that a job is charged before it has run. Estimates may be too long, and a client that has paid for a

@@ -23,7 +23,7 @@ typedef struct srv_job {
     struct srv_job *next, *previous; /* used by the pool, and after `done` by the owner */
     bool            waiting;         /* used by the pool: the job is in the queue */
     void           *parked;   /* used by the pool: the worker with which it waits for its next turn; NULL: none */
-    bool            refused;  /* set by the pool before `done`: it took more than there was room for */
+    bool            refused;  /* set by the pool before `done`: after decoding, its cost exceeded the limits */
     double          wait;     /* s of work ahead of its client, if it was refused */
     bool            admitted; /* used by the pool: its cost is part of the admitted work */
     double          charged;  /* used by the pool: s that its client has been charged for it */

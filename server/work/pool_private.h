@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum { MAX_SLOTS = 64 }; /* bits of srv_help_request.free_slots */
-enum { MOST_SPARE = 8 }; /* threads that go on with other jobs while those of some workers are parked */
+enum { MOST_SPARE = 8 }; /* threads that run other jobs while those of some workers are parked */
 
 typedef struct srv_worker {
     srv_pool   *pool;
@@ -21,7 +21,7 @@ typedef struct srv_worker {
 
     srv_job       *job;     /* the running job */
     double         began;   /* s, processor time of the thread when the job began */
-    uint64_t       checked; /* ns, when it was last checked whether another client is behind */
+    uint64_t       checked; /* ns; time of the last check whether a client that was served less waits */
     pthread_cond_t resumed; /* signalled when the parked job may be next */
     api_scheduler  scheduler;
 } srv_worker;
@@ -60,19 +60,19 @@ bool srv_pool_start_thread(srv_pool *pool, const char *name);
 
 /* --- admission.c -------------------------------------------------------------------------------------------------- */
 
-void srv_pool_count_waiting(int by); /* in the metrics; needs no mutex */
+void srv_pool_count_waiting(int by); /* changes the number of waiting jobs in the metrics; needs no mutex */
 
 /* Counts the estimated work of a job that is admitted (`sign` 1) or released (-1), in the metrics; needs no mutex. */
 void srv_pool_count_work(const srv_job *job, int sign);
 void srv_pool_release(srv_pool *pool, srv_job *job); /* ends the admission of a job, once */
 
-/* Decides again about the running job of the worker `arg`, whose fields show that it costs more: as if it came now.
- * Takes the mutex. */
+/* Decides again, as if it had just arrived, about the running job of the worker `arg`, whose fields show that it costs
+ * more. Takes the mutex. */
 bool srv_pool_readmit(void *arg, double seconds);
 
 /* --- helping.c ---------------------------------------------------------------------------------------------------- */
 
-srv_help_request *srv_pool_find_help(srv_pool *pool); /* a job that wants help; NULL: none */
+srv_help_request *srv_pool_find_help(srv_pool *pool); /* returns the request of a job that wants help; NULL: none */
 
 /* Runs tasks of a job until none is left or another job is queued, which takes precedence. */
 void srv_pool_help(srv_pool *pool, srv_help_request *h);

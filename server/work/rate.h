@@ -2,13 +2,13 @@
 #pragma once
 #include <stdint.h>
 
-/* All zero at the beginning: full. */
+/* All zero at the beginning: the whole allowance is available. */
 typedef struct srv_rate {
     double   used;    /* used part of the allowance at the time `checked` */
     uint64_t checked; /* ns */
 } srv_rate;
 
-/* An allowance: so many at once, and then so many per second. */
+/* An allowance: `burst` at once, and then `per_second`. */
 typedef struct srv_pace {
     double burst, per_second;
     double longest; /* s, the longest delay */
@@ -19,6 +19,6 @@ typedef struct srv_pace {
  * the same time. */
 double srv_rate_take(srv_rate *rate, double per_second, uint64_t now);
 
-/* Gives an event that comes at the time `now`, ns, its turn. Returns the seconds by which it must be delayed to keep
- * the pace. Several threads must not call it for one rate at the same time. */
+/* Schedules an event that comes at the time `now`, ns. Returns the seconds by which it must be delayed to keep the
+ * pace. Several threads must not call it for one rate at the same time. */
 double srv_rate_delay(srv_rate *rate, const srv_pace *pace, uint64_t now);

@@ -29,8 +29,8 @@ static void charge(srv_worker *self, double taken)
     if (counts) srv_pool_count_work(job, 1);
 }
 
-/* True if another client is so far behind the one of the running job that it goes first, and a thread can run its job.
- */
+/* True if another client has been served so much less than that of the running job that its job goes first, and a
+ * thread can run it. */
 static bool must_park(const srv_worker *self)
 {
     srv_pool      *pool = self->pool;
@@ -40,7 +40,7 @@ static bool must_park(const srv_worker *self)
            (next->parked || pool->n_idle > 0 || srv_pool_start_thread(pool, "torqued-spare"));
 }
 
-/* Returns the running job to the queue, and waits until it is next. */
+/* Returns the running job to the queue, and waits until the job is next. */
 static void park(srv_worker *self)
 {
     srv_pool *pool    = self->pool;

@@ -56,7 +56,7 @@ static void lower_priority(const srv_pool *pool)
     (void)setpriority(PRIO_PROCESS, 0, pool->nice);
 }
 
-/* Runs the next job, or helps with one. False: there is nothing that this thread may do. */
+/* Runs the next job, or tasks of another worker's job. False: this thread may do neither now. */
 static bool do_something(srv_worker *self)
 {
     srv_pool *pool = self->pool;

@@ -21,7 +21,7 @@ robot robot_general_arm(void);  /* 7 revolute joints; no angle or length is spec
 robot robot_chain(int joints);  /* an arm of that kind with this number of joints */
 void  robot_release(robot *r);
 
-/* Returns the one-lane kernels; the faster ones if there are two. */
+/* Returns kernels with one lane: those of the target fma where the processor has it, else of scalar. */
 const dyn_kernels *one_lane(void);
 
 /* Holds random states in blocks of the kernels' width, the same states for every width, and memory for results. */

@@ -21,7 +21,7 @@ static char *fail(api_buffer *buffer)
 }
 
 /* Doubles the capacity, up to the maximum, so that writing n bytes copies O(n) bytes. Allocates one byte more than
- * the capacity: api_buffer_take writes a NUL behind the text. */
+ * the capacity: api_buffer_take writes a NUL after the text. */
 char *api_buffer_room(api_buffer *buffer, size_t bytes)
 {
     if (buffer->failed || bytes > buffer->maximum - buffer->length) return fail(buffer);

@@ -3,10 +3,10 @@
 
 /* RESERVE: part of the limit for light requests. LIGHT: part of the reserve that one light request uses at most.
  * LITTLE: part of the reserve up to which a client may use its second half. GREED: bytes of a client for each byte that
- * is free. LEAST_FREE: part of the limit. */
+ * is free. LEAST_FREE: part of the limit; with less free the budget is exhausted. */
 enum { RESERVE = 16, LIGHT = 128, LITTLE = 8, GREED = 4, LEAST_FREE = 64 };
 
-/* The bytes that all requests share. */
+/* Returns the bytes for all requests: the limit without the reserve for light requests. */
 static size_t open_part(size_t limit)
 {
     return limit - limit / RESERVE;
@@ -42,7 +42,8 @@ static bool is_fair(const api_share *share, size_t bytes, size_t used)
     return bytes <= limit && used <= limit - bytes && used_by(share->client) + bytes <= GREED * (limit - bytes - used);
 }
 
-/* True if the reserve has room for this light request. */
+/* True if the request is light with these bytes, and the reserve for light requests has them free. The second half of
+ * the reserve is for clients that use little. */
 static bool is_light(const api_share *share, size_t bytes, size_t used)
 {
     size_t limit = share->budget->limit, reserve = limit / RESERVE;

@@ -7,7 +7,7 @@
  * of a client are at most 4 times the bytes that are free afterwards. A client alone has three quarters of the limit;
  * of what is left, the next client has four fifths, so that some memory is always free for a client that comes. The
  * last sixteenth of the limit is for light requests, which use at most 1/2048 of the limit each: its second half is for
- * clients that use little. A share without a client has no part but the limit. */
+ * clients that use little. A share without a client is bounded by the limit only. */
 #pragma once
 #include "api/api.h"
 #include "api/problem.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-void api_shortage_forget(void); /* at the start of a request */
+void api_shortage_forget(void); /* call at the start of a request */
 void api_shortage_note(void);   /* an allocation has failed on this thread */
 
 /* True if an allocation has failed on this thread since api_shortage_forget. Then the problem is `memory-full`,

@@ -10,7 +10,7 @@ uint64_t api_now(void); /* current time, ns on CLOCK_MONOTONIC */
  * (deadline-passed). api_deadline_check lets other requests have their turn first, and compares the deadline with the
  * current time, api_deadline_check_at with `time` (ns on CLOCK_MONOTONIC). The former is also false for a request that
  * leaves its thread (api_scheduler). `deadline` may be NULL: then the result is always true. Once false, the result
- * stays false: so whoever asks at the end knows if a part of the work was cut short. */
+ * stays false: so a check at the end shows whether a part of the work was cut short. */
 bool api_deadline_check(const api_deadline *deadline, api_problem *problem);
 bool api_deadline_check_at(const api_deadline *deadline, uint64_t time, api_problem *problem);
 

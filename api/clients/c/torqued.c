@@ -257,7 +257,7 @@ static void put_array(buffer *b, const torqued_input *input)
 /* JSON text being read. */
 typedef struct json {
     const char         *at, *end, *error; /* error: NULL, or what was expected at `at` */
-    const torqued_call *call;             /* whose inputs $names stand for; NULL: there are none */
+    const torqued_call *call;             /* call with the inputs that $names refer to; NULL: there are none */
     locale_t            locale;
     int                 depth;
 } json;
@@ -521,7 +521,7 @@ static bool skip(cursor *c, int depth)
     }
 }
 
-/* Does a member's name equal the part of a path up to `end`, in which ~1 stands for / and ~0 for ~? */
+/* True if a member's name equals the part of a path up to `end`, in which ~1 stands for / and ~0 for ~. */
 static bool equals(const unsigned char *name, uint64_t length, const char *part, const char *end)
 {
     for (uint64_t i = 0; i < length; i++, part++) {

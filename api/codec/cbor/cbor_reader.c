@@ -30,7 +30,7 @@ bool api_cbor_refuse_kind(api_cbor_reader *r, const api_cbor_item *item, const c
 
 /* --- strings ---------------------------------------------------------------------------------------------------- */
 
-/* The pointer is that of the map, if the map is a field. */
+/* Refuses a key that is no text. The problem points at the map, if the map is a field of the request. */
 static bool cbor_refuse_key(api_cbor_reader *r, const api_cbor_item *item)
 {
     const api_pointer map = api_build_pointer(&r->build);
@@ -41,10 +41,10 @@ static bool cbor_refuse_key(api_cbor_reader *r, const api_cbor_item *item)
     return false;
 }
 
-/* Reads a key: text, or bytes of text as libraries write them whose language has one type for both. */
+/* Reads a key: a text string, or a byte string that is text, which languages with one type for both write. */
 static bool read_key(api_cbor_reader *r, api_cbor_item *item)
 {
-    /* A problem with this key points at the map: the previous value is complete. */
+    /* the previous value is complete, so a problem with this key points at the map */
     r->build.open[r->build.depth - 1].key = NULL;
     if (item->kind != API_CBOR_TEXT && item->kind != API_CBOR_BYTES) return cbor_refuse_key(r, item);
     if (!api_cbor_join_parts(r, item)) return false;
@@ -107,8 +107,8 @@ static bool read_tagged(api_cbor_reader *r, uint64_t tag)
                            api_remedy_of_tag(tag));
 }
 
-/* Reads tags that change nothing here: of CBOR itself, of a map or an array, and around the whole body that of its
- * strings. */
+/* Skips tags that do not change the meaning: self-described CBOR, the tags of a map or an array and, around the whole
+ * body, tag 256 of its strings. */
 static bool skip_tags(api_cbor_reader *r, api_cbor_item *item)
 {
     while (item->kind == API_CBOR_TAG) {

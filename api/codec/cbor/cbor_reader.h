@@ -31,13 +31,14 @@ typedef struct api_cbor_reader {
     api_float_runs          runs;
     bool                    plain, typed, multidimensional; /* the forms of the arrays of numbers read so far */
     bool                    references; /* the body is in tag 256: its strings are listed in `strings` */
-    api_cbor_string        *strings;    /* [n_strings] in room for [strings_capacity] */
+    api_cbor_string        *strings;    /* [n_strings], with space for [strings_capacity] */
     size_t                  n_strings, strings_capacity;
-    size_t                  look; /* offset in the body at which the deadline is asked next */
+    size_t                  look; /* offset in the body at which the deadline is checked next */
     bool                    late; /* the deadline has passed */
 } api_cbor_reader;
 
-/* Asks the deadline if the reading has come to the next place for that. False, with `late`, when it has passed. */
+/* Checks the deadline when reading has come to the offset `look`, and advances that. False, and `late` is set, if the
+ * deadline has passed. */
 bool api_cbor_goes_on(api_cbor_reader *r);
 
 /* Reads the next item. A reference to a string (tag 25) becomes that string. */

@@ -4,7 +4,7 @@
 #include "cbor_typed_elements.h"
 #include <string.h>
 
-/* True if the array is a member of the root whose numbers are checked to be finite later, while they are copied into
+/* True if the array is a member of the root whose numbers are checked to be finite later, when they are copied into
  * lanes. */
 static bool is_checked_later(const api_cbor_reader *r, const api_node *array)
 {
@@ -40,7 +40,7 @@ static size_t count_of(const api_node *array)
     return numbers;
 }
 
-enum { SOME = 1 << 16 /* numbers between two looks at the deadline: less than 1 ms */ };
+enum { SOME = 1 << 16 /* numbers between two checks of the deadline: less than 1 ms */ };
 
 static bool look_at_deadline(api_cbor_reader *r)
 {
@@ -114,7 +114,8 @@ static bool read_extent(api_cbor_reader *r, const api_cbor_item *item, api_node 
     return true;
 }
 
-/* Reads the next item, an array in tag 41 (section 3.2) without this tag: in its place an array says as much. */
+/* Reads the next item, an array. Skips tag 41 before it (section 3.2), which says that all items have one type: the
+ * array means the same without it. */
 static bool next_homogeneous(api_cbor_reader *r, api_cbor_item *item)
 {
     if (!api_cbor_next_item(r, item)) return false;

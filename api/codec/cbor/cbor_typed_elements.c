@@ -91,7 +91,7 @@ static size_t convert_some(uint64_t tag, const unsigned char *elements, size_t n
 bool api_cbor_typed_convert(const api_read_options *r, uint64_t tag, const unsigned char *elements, size_t n,
                             double *to, size_t *good)
 {
-    enum { SOME = 1 << 16 /* elements between two looks at the deadline: less than 1 ms */ };
+    enum { SOME = 1 << 16 /* elements between two checks of the deadline: less than 1 ms */ };
     size_t done = 0, width = api_cbor_typed_width(tag);
     *good = 0;
     for (size_t some; done < n && *good == done; done += some) {

@@ -10,8 +10,9 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* WINDOW: bytes that are expanded at a time, and between two looks at the deadline. ZSTD_WINDOW_LOG: the largest window
- * of zstd; RFC 8878, section 3.1.1.1.2, asks decoders for 8 MiB at least. *_MEMORY: bytes that a decoder needs. */
+/* WINDOW: bytes that are expanded at a time, and between two checks of the deadline. ZSTD_WINDOW_LOG: the largest
+ * window of zstd; RFC 8878, section 3.1.1.1.2, asks decoders for 8 MiB at least. *_MEMORY: bytes that a decoder
+ * needs. */
 enum {
     WINDOW          = 1 << 16,
     ZSTD_WINDOW_LOG = 23,
@@ -142,7 +143,8 @@ static size_t find_limit(const api_coded *coded, size_t most)
     return ratio < most ? ratio : most;
 }
 
-/* Expands a body whose length was counted. One byte more is allocated, so that the decoders find room until they end.
+/* Expands a body whose length was counted. One byte more is allocated, so that the decoders have output space until
+ * they end.
  */
 static bool expand_counted(const api_coded *coded, size_t length, api_expanded *to, api_problem *problem)
 {
@@ -179,7 +181,8 @@ size_t api_expand_guess(const api_coded *coded, size_t most)
     const unsigned char *end   = (const unsigned char *)coded->bytes + length;
     unsigned long long   guess = 0;
     if (coded->coding == API_CODING_ZSTD) {
-        guess = ZSTD_getFrameContentSize(coded->bytes, length); /* an unknown size or an error is huge */
+        guess = ZSTD_getFrameContentSize(
+            coded->bytes, length); /* values for an unknown size and for an error are larger than any size */
         if (guess >= ZSTD_CONTENTSIZE_ERROR) guess = 4ULL * length;
     } else if (length >= GZIP_LEAST) {
         for (int i = 1; i <= GZIP_SIZE; i++)

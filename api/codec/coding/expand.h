@@ -6,8 +6,8 @@
 #include "api/codec/negotiate.h"
 
 enum {
-    API_EXPAND_RATIO = 200,    /* most bytes for one coded byte, in bodies of more than ... */
-    API_EXPAND_SMALL = 1 << 20 /* ... these expanded bytes */
+    API_EXPAND_RATIO = 200,    /* largest ratio of expanded to coded bytes, for bodies above API_EXPAND_SMALL */
+    API_EXPAND_SMALL = 1 << 20 /* expanded bytes up to which any ratio is accepted */
 };
 
 /* A body with a content coding. */

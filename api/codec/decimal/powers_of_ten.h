@@ -16,10 +16,10 @@ extern const uint64_t api_powers_of_ten[API_POWER_MOST - API_POWER_LEAST + 1][2]
 /* Entry q - API_SCALE_LEAST is 2^(q + 64) * 10^m, exactly, where m is the largest integer with 2^q * 10^m < 1. */
 extern const uint64_t api_decimal_scales[-API_SCALE_LEAST];
 
-/* Entry q - API_SCALE_LEAST is this 10^m, exactly. */
+/* Entry q - API_SCALE_LEAST is 10^m with the m of api_decimal_scales, exactly. */
 extern const double api_scale_powers[-API_SCALE_LEAST];
 
-/* Entry n is 10^-n as the sum of two doubles, the first one the nearest. Entry 0, for a point without digits behind it,
+/* Entry n is 10^-n as the sum of two doubles, the first one the nearest. Entry 0, for a point without digits after it,
  * is NaN; the last entry, for numbers without a point, is 1. */
 extern const double api_powers_by_places[API_PLACES_MAX + 2][2];
 

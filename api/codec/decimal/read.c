@@ -124,7 +124,7 @@ static uint64_t round_exactly(cursor digits, int64_t exponent, uint64_t lower)
         multiply(&x, api_integer_powers[n], piece);
     }
     size_t more = count_digits(&digits);
-    bool   any  = false; /* of these digits matters only whether one is not 0 */
+    bool   any  = false; /* of the remaining digits it only matters whether all are 0 */
     for (const char *p = digits.next; p < digits.end; p++)
         any |= *p != '.' && *p != '0';
     exponent += (int64_t)more;

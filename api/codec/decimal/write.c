@@ -43,7 +43,7 @@ api_digits api_decimal_shorten_any(uint64_t bits)
     int      k      = (q * 1262611 - (uneven ? 524031 : 0)) >> 22; /* floor(log10(distance of the neighbours)) */
     factor   f      = factor_of(q, k);
     uint64_t odd    = c & 1;
-    uint64_t value  = multiply_to_odd(4 * c, &f);                    /* in quarters of 10^k */
+    uint64_t value  = multiply_to_odd(4 * c, &f);                    /* the value in quarters of 10^k */
     uint64_t least  = multiply_to_odd(4 * c - 2 + uneven, &f) + odd, /* an odd mantissa excludes the ends */
         most        = multiply_to_odd(4 * c + 2, &f) - odd;
     uint64_t s = value / 4, tens = s / 10;

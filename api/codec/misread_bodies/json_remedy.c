@@ -59,7 +59,7 @@ static scene read_scene(const char *text, size_t length, size_t position)
     return s;
 }
 
-/* The byte i of the token; '\0' behind its end. */
+/* The byte i of the token; '\0' after its end. */
 static char token_byte(const scene *s, size_t i)
 {
     return i < s->size ? s->token[i] : '\0';
@@ -151,7 +151,7 @@ static bool has_wide_minus(const scene *s)
     return s->size > 3 && memcmp(s->token, "\xE2\x88\x92", 3) == 0;
 }
 
-/* A digit where a key must stand, behind a comma behind a digit: {"duration": 0,5}. */
+/* A digit where a key must stand, after a comma after a digit: {"duration": 0,5}. */
 static bool is_decimal_comma(const scene *s)
 {
     if (!is_digit(token_byte(s, 0)) || s->before != ',') return false;

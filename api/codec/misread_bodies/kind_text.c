@@ -42,7 +42,7 @@ static size_t number_length(const char *text)
     return exponent > 0 ? n + 1 + sign + exponent : n;
 }
 
-/* True for the words that encoders write for what is no finite number. */
+/* True for the words that encoders write for infinity and NaN. */
 static bool spells_not_finite(const char *text)
 {
     static const char *const words[] = {"NA", "NaN", "nan", "Inf", "inf", "Infinity"};

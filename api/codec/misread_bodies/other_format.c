@@ -3,7 +3,7 @@
 #include "other_format.h"
 #include <string.h>
 
-enum { NAME_MOST = 31 /* letters of a field's name, as short heads count them */ };
+enum { NAME_MOST = 31 /* most letters of a field's name whose length fits the first byte of its head */ };
 
 /* True if `n` bytes at body[offset] are a name of letters, digits and underscores. */
 static bool body_has_name(const unsigned char *body, size_t length, size_t offset, size_t n)
@@ -27,7 +27,7 @@ static bool body_has_key(const unsigned char *body, size_t length, size_t offset
     return offset < length && body[offset] > empty && body_has_name(body, length, offset + 1, body[offset] - empty);
 }
 
-/* A map of CBOR whose first key is a name, or the tag of CBOR itself. */
+/* True for a map of CBOR whose first key is a name, and for the tag of CBOR itself. */
 static bool begins_as_cbor(const unsigned char *body, size_t length)
 {
     enum { FEWEST = 0xA1, MOST = 0xB7, MAP8 = 0xB8, MAP16 = 0xB9, OPEN_MAP = 0xBF, EMPTY_TEXT = 0x60 };
@@ -38,7 +38,7 @@ static bool begins_as_cbor(const unsigned char *body, size_t length)
            (*body == MAP16 && body_has_key(body, length, 3, EMPTY_TEXT));
 }
 
-/* A map of MessagePack whose first key is a name. */
+/* True for a map of MessagePack whose first key is a name. */
 static bool begins_as_msgpack(const unsigned char *body, size_t length)
 {
     enum { FEWEST = 0x81, MOST = 0x8F, MAP16 = 0xDE, MAP32 = 0xDF, EMPTY_TEXT = 0xA0 };
@@ -48,7 +48,7 @@ static bool begins_as_msgpack(const unsigned char *body, size_t length)
            (*body == MAP32 && body_has_key(body, length, 5, EMPTY_TEXT));
 }
 
-/* A byte order mark and blanks, then a bracket. */
+/* True for a byte order mark and blanks, then a bracket. */
 static bool begins_as_json(const unsigned char *body, size_t length)
 {
     size_t i = length >= 3 && memcmp(body, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
@@ -66,7 +66,7 @@ static bool begins_as_npz(const unsigned char *body, size_t length)
     return n > 4 && n <= length - NAME && memcmp(body + NAME + n - 4, ".npy", 4) == 0;
 }
 
-/* Bytes above 0x7F became characters of UTF-8, or U+FFFD. */
+/* True for binary data that was decoded as text: bytes above 0x7F became characters of UTF-8, or U+FFFD. */
 static bool begins_as_text_of_bytes(const unsigned char *body, size_t length)
 {
     if (length >= 4 && memcmp(body, "\xEF\xBF\xBD", 3) == 0)
@@ -76,7 +76,7 @@ static bool begins_as_text_of_bytes(const unsigned char *body, size_t length)
             (byte_is_within(body[1], 0x81, 0x8F) && body[2] == 0xC2));
 }
 
-/* One short word with the ending of a robot's or a request's file. */
+/* True for one short word with the ending of a robot's or a request's file. */
 static bool body_is_path(const unsigned char *body, size_t length)
 {
     enum { MOST = 512 /* bytes of a path */ };
@@ -91,14 +91,14 @@ static bool body_is_path(const unsigned char *body, size_t length)
     return false;
 }
 
-/* A path, or a name behind @, as curl writes files. */
+/* True for a path, or a name after @, in the notation of curl for files. */
 static bool begins_as_file_name(const unsigned char *body, size_t length)
 {
     if (body_is_path(body, length)) return true;
     return length > 1 && *body == '@' && (body_has_name(body, length, 1, 1) || body[1] == '.' || body[1] == '/');
 }
 
-/* An object that JavaScript, Lua, Perl, Go, Ruby or PHP turned into a text. */
+/* True for the text into which JavaScript, Lua, Perl, Go, Ruby or PHP converts an object. */
 static bool begins_as_text_of_object(const unsigned char *body, size_t length)
 {
     static const char *const begins[] = {"[object ", "table: 0x", "HASH(0x", "ARRAY(0x", "map[",
@@ -108,7 +108,7 @@ static bool begins_as_text_of_object(const unsigned char *body, size_t length)
     return false;
 }
 
-/* Bytes with which a language's own serialisation begins. */
+/* True for the first bytes of a serialisation that belongs to one language. */
 static bool begins_as_serialised(const unsigned char *body, size_t length)
 {
     static const struct {
@@ -135,7 +135,8 @@ static bool begins_as_data_file(const unsigned char *body, size_t length)
     return false;
 }
 
-/* The line --- that begins a document of YAML, or a name and what YAML or TOML put behind it. */
+/* True for the line --- that begins a document of YAML, or for a name followed by the characters that YAML or TOML
+ * write after it. */
 static bool begins_as_yaml(const unsigned char *body, size_t length)
 {
     size_t n = 0;
@@ -157,7 +158,7 @@ static bool begins_as_table(const unsigned char *body, size_t length)
     return commas > 0 && (i == length || i == SEEN || body[i] == '\r' || body[i] == '\n');
 }
 
-/* Nothing but the characters of base64, which has those of hexadecimal digits. */
+/* True if all characters are of base64, which includes hexadecimal digits. */
 static bool begins_as_base64(const unsigned char *body, size_t length)
 {
     enum { FEWEST = 8, SEEN = 64 };
@@ -167,7 +168,7 @@ static bool begins_as_base64(const unsigned char *body, size_t length)
     return length >= FEWEST && (i == length || i == SEEN);
 }
 
-/* Any byte that begins a map or a tag of CBOR, and no JSON text. */
+/* True for a byte that begins a map or a tag of CBOR, and no JSON text. */
 static bool begins_as_cbor_may(const unsigned char *body, size_t length)
 {
     return length > 0 && (byte_is_within(*body, 0xA0, 0xBF) || *body == 0xD9);
@@ -184,8 +185,8 @@ enum {
 
 /* The first row that fits counts. */
 static const struct {
-    unsigned    expected; /* the formats in whose place it is recognised */
-    const char *begin;    /* first bytes, `n` of them; NULL: `fits` tells */
+    unsigned    expected; /* set of the expected formats for which this row is checked */
+    const char *begin;    /* first bytes, `n` of them; NULL: the function `fits` decides */
     size_t      n;
     bool (*fits)(const unsigned char *body, size_t length);
     const char *name;
@@ -246,7 +247,7 @@ bool api_check_format(api_body_format expected, const char *body, size_t length,
 {
     static const struct {
         const char *name;
-        api_code    code; /* for a body that is malformed */
+        api_code    code; /* problem code of a malformed body */
     } expectations[]    = {[API_BODY_JSON]    = {"JSON", API_BAD_JSON},
                            [API_BODY_CBOR]    = {"CBOR", API_BAD_CBOR},
                            [API_BODY_MSGPACK] = {"MessagePack", API_BAD_MSGPACK},

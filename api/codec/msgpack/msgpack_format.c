@@ -7,7 +7,7 @@
 
 enum { FIXSTR = 0xA0 };
 
-/* Writes a first byte and the argument behind it in `bytes` bytes, most significant first. Returns the length. */
+/* Writes a first byte and the argument after it in `bytes` bytes, most significant first. Returns the length. */
 static size_t msgpack_put_head(unsigned char head[API_HEAD_MAX], unsigned first, size_t bytes, uint64_t argument)
 {
     head[0] = (unsigned char)first;

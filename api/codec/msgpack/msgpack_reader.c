@@ -48,10 +48,10 @@ static bool msgpack_refuse_key(api_msgpack_reader *r, const api_msgpack_item *it
     return false;
 }
 
-/* Reads a key: a string, or bin of text as libraries write it whose language has one type for both. */
+/* Reads a key: a str, or a bin that is text, which languages with one type for both write. */
 static bool msgpack_read_key(api_msgpack_reader *r, const api_msgpack_item *item)
 {
-    /* A problem with this key points at the map: the previous value is complete. */
+    /* the previous value is complete, so a problem with this key points at the map */
     r->build.open[r->build.depth - 1].key = NULL;
     if (item->kind != API_MSGPACK_STR && item->kind != API_MSGPACK_BIN) return msgpack_refuse_key(r, item);
     if (item->kind == API_MSGPACK_BIN && !api_msgpack_is_utf8(item))

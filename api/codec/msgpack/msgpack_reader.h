@@ -22,9 +22,10 @@ bool api_msgpack_refuse(api_msgpack_reader *r, api_code code, const char *format
 bool api_msgpack_build_numbers(api_msgpack_reader *r, const api_node *numbers);
 
 /* True for the map of an array or number of NumPy as the Python package msgpack_numpy writes it: its first key is "nd".
- * The cursor is behind the head of the map. */
+ * The cursor is after the head of the map. */
 bool api_msgpack_is_numpy(const api_msgpack_cursor *c, const api_msgpack_item *map);
 
-/* Reads such a map: the members nd (false: a number), type ("<f8"), shape and data (bin), and kind, which is empty.
- * Doubles and floats stay in the body if they are little-endian; other integers and floats are converted. */
+/* Reads the map of an array or number of NumPy: the members nd (false: a number), type ("<f8"), shape and data (bin),
+ * and kind, which is empty. Doubles and floats stay in the body if they are little-endian; other integers and floats
+ * are converted. */
 bool api_msgpack_read_numpy(api_msgpack_reader *r, const api_msgpack_item *map);

@@ -2,7 +2,10 @@
 #include "float_runs.h"
 #include <string.h>
 
-enum { FLOAT_BYTES = 1 + sizeof(double), MOST_FLOATS = 1 << 16 /* longest run, less than 1 ms */ };
+enum {
+    FLOAT_BYTES = 1 + sizeof(double),
+    MOST_FLOATS = 1 << 16 /* longest run of floats between two checks of the deadline, less than 1 ms */
+};
 
 /* Converts at most `most` floats. Stops at the end of the body, at an item of another kind and at a number that is not
  * finite, whose exponent has all bits set. Returns how many it converted. */

@@ -17,7 +17,7 @@ typedef struct api_float_runs {
 } api_float_runs;
 
 /* Reads the finite floats from `*position` on into the innermost array, and those of the rows that follow it with the
- * same head in an array of rows of one width. Moves `*position` behind the last of them and counts them in the levels
+ * same head in an array of rows of one width. Moves `*position` after the last of them and counts them in the levels
  * of the open arrays, b->depth in number; the last row stays open. False if there is none, if the innermost value is no
  * array, or if memory is short: the caller then reads the next item by itself, and finds the problem. */
 bool api_read_float_runs(const api_float_runs *runs, api_builder *b, api_level *levels, size_t *position);

@@ -76,7 +76,7 @@ enum { API_NODE_UNINDEXED_MAX = 16 }; /* an object with more members has an inde
 
 /* Returns the bytes to allocate for the members of an object and their index. */
 size_t api_node_members_bytes(size_t members);
-/* Sorts the index of an object, whose `items` must have room for the index. Returns the later of two members with the
+/* Sorts the index of an object, whose `items` must have space for the index. Returns the later of two members with the
  * same key, or NULL if all keys differ. */
 const api_node *api_node_find_repeated_key(const api_node *object);
 /* Returns the index of the first of `count` packed numbers that is not finite; `count` if all are finite. */

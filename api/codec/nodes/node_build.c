@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum { FIRST_NODES = 24, FIRST_ROOM = 1024, MOST_ROOM = 64 * 1024, FIRST_NUMBERS = 32 };
-enum { COPY_LOOK = 256 * 1024 /* numbers copied between two looks at the deadline; up to 2 ms on fresh pages */ };
+enum { COPY_LOOK = 256 * 1024 /* numbers copied between two checks of the deadline; up to 2 ms on fresh pages */ };
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 

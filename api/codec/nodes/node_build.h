@@ -27,7 +27,7 @@ typedef struct api_open_value {
 
 typedef struct api_builder {
     api_pool           *pool;
-    const api_deadline *deadline; /* asked while many numbers move to a larger block; NULL: none */
+    const api_deadline *deadline; /* checked while many numbers move to a larger block; NULL: none */
     bool                late;     /* the deadline has passed */
     api_open_value     *open;     /* [nesting] arrays and objects that are not closed yet */
     size_t              depth, nesting;
@@ -60,7 +60,7 @@ bool api_build_constant(api_builder *b, api_kind kind);                 /* `kind
 bool api_build_unpacked_number(api_builder *b, double number);          /* adds a number without packing */
 /* Adds packed numbers, which stay in the body or in the request's memory. */
 bool api_build_packed(api_builder *b, const api_node *numbers);
-bool api_build_grow_numbers(api_builder *b, size_t count); /* makes room for `count` more numbers */
+bool api_build_grow_numbers(api_builder *b, size_t count); /* makes space for `count` more numbers */
 
 static inline bool api_build_number(api_builder *b, double number)
 {

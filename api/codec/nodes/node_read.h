@@ -23,7 +23,7 @@ typedef struct api_read_options {
 
 enum { API_READ_LOOK = 32 * 1024 /* bytes; up to 2 ms */ };
 
-/* Asks the deadline if the reading has come to the offset `*look`, and moves that on. */
+/* Checks the deadline when reading has come to the offset `*look`, and advances that. */
 static inline bool api_read_goes_on(const api_read_options *r, size_t position, size_t *look)
 {
     if (position < *look) return true;

@@ -12,7 +12,7 @@ typedef struct reader {
     const api_read_options *options;
     const char             *begin, *cursor, *end;
     api_builder             build;
-    size_t                  look; /* offset at which the deadline is asked next */
+    size_t                  look; /* offset at which the deadline is checked next */
     bool                    late; /* the deadline has passed */
 } reader;
 

@@ -343,7 +343,7 @@ bool api_answer_open(api_answer *answer, size_t bytes, bool apart)
     return api_emit_done(&w.out) || api_fail_outgrown(answer->plan->query->problem);
 }
 
-/* Claims memory for `more` bytes behind the body. False with a problem: the answer exceeds its limit, or memory is
+/* Claims memory for `more` bytes after the body. False with a problem: the answer exceeds its limit, or memory is
  * short. */
 static bool make_room(api_answer *answer, size_t more, size_t *bytes)
 {

@@ -10,7 +10,7 @@
 
 typedef struct api_random_configuration {
     uint64_t      seed;
-    const double *lower, *upper; /* [nq] of a model without loops */
+    const double *lower, *upper; /* [nq] bounds of the coordinates, for models without loops */
 } api_random_configuration;
 
 /* Lists the bounds of all coordinates; `range` in m. False with a problem: the limits of a joint and of a mimic joint

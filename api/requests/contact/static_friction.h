@@ -32,8 +32,9 @@ size_t api_static_friction_entries(const api_model *model, const api_static_fric
 
 /* Applies static friction to a block of states. On entry qdd are the accelerations of the robot without held frames and
  * without friction of joints at rest; on return those with this friction, still without held frames. `held` has the
- * held frames after dyn_contact_evaluate, NULL: none; they count where friction is decided. Writes the friction of
- * joints at rest to `friction` (nv in lanes; zero for all other joints). `room` is work. Returns false with a problem.
+ * held frames after dyn_contact_evaluate, NULL: none; they are used to decide which joints stick. Writes the friction
+ * of joints at rest to `friction` (nv in lanes; zero for all other joints). `room` is scratch memory. Returns false
+ * with a problem.
  */
 bool api_static_friction_apply(const api_evaluation *e, const api_static_friction *s, size_t block,
                                dyn_contact_block *held, double *room, double *qdd, double *friction);

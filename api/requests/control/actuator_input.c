@@ -245,7 +245,7 @@ static bool load_gains(const api_query *q, double **gains, bool alone)
     return loaded != NULL;
 }
 
-/* Returns the reason for which the request cannot choose the effort of a coordinate; NULL: it can. */
+/* Returns the reason for which the request cannot set the torque of a coordinate; NULL: it can. */
 static const char *refuses_torque(const api_actuator_input *d, size_t v)
 {
     if (d->prescribed && d->prescribed[v]) return "is prescribed, so that its effort is computed";

@@ -22,15 +22,15 @@ typedef struct api_actuator_input {
     double          *gains[DYN_GAINS];          /* [nv] each kind of gain; NULL: the request does not have this kind */
     bool             gain_is_scalar[DYN_GAINS]; /* true: the request gives one gain for all coordinates */
     dyn_sampling     sampling;
-    const api_model *model; /* the stored model that the controller uses; NULL: that of the request */
-    bool             knows_payload, knows_friction; /* the controller's model has them */
-    void            *options;    /* options that only this controller has (dynamics/control/controller.h); NULL: none */
-    bool             clip;       /* clip efforts at their limits */
-    api_coordinate  *coordinate; /* [nv] joint and limits of each coordinate */
-    int             *motor;      /* [nv] `motor` of each coordinate */
-    const bool      *prescribed; /* [nv] coordinates with a prescribed motion; NULL: none */
-    const bool      *actuated;   /* [nv] coordinates that a controller drives; NULL: all */
-    const bool      *driven;     /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
+    const api_model *model;              /* the stored model that the controller uses; NULL: that of the request */
+    bool  knows_payload, knows_friction; /* true: the controller's model includes the robot's payload, its friction */
+    void *options;              /* options that only this controller has (dynamics/control/controller.h); NULL: none */
+    bool  clip;                 /* clip efforts at their limits */
+    api_coordinate *coordinate; /* [nv] joint and limits of each coordinate */
+    int            *motor;      /* [nv] `motor` of each coordinate */
+    const bool     *prescribed; /* [nv] coordinates with a prescribed motion; NULL: none */
+    const bool     *actuated;   /* [nv] coordinates that a controller drives; NULL: all */
+    const bool     *driven;     /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
     const bool *supported;    /* [nv] coordinates whose load an actuator or motor carries; NULL if `actuated` is NULL */
     double     *effort_limit; /* [nv] effort limits, N m or N; INFINITY: none */
     dyn_speed_line *line;     /* [nv] torque-speed lines; a stall effort of INFINITY: none */

@@ -84,7 +84,7 @@ static void measure_text(api_calibration *calibration)
     for (int run = 0; run < RUNS; run++) {
         api_buffer b;
         for (api_media format = API_FORMAT_COUNT;
-             format-- > 0;) { /* JSON, the first, is last: its text is used below */
+             format-- > 0;) { /* JSON is format 0 and thus measured last: its text is used below */
             measure_write(format, &b, calibration);
             measure_read(format, &b, calibration);
             if (format > 0) api_buffer_free(&b);

@@ -75,7 +75,10 @@ static double estimate_states(const api_call *call, const api_input *input)
  * a millisecond and may be in the cache: its time counts as none. */
 static double locking_cost(const api_call *call, const api_input *input)
 {
-    enum { SHORT = 8192 /* bytes of a document */, READINGS = 12 /* time to build, per time to parse the document */ };
+    enum {
+        SHORT    = 8192 /* bytes; the time to build a shorter document counts as none */,
+        READINGS = 12 /* time to build, per time to parse the document */
+    };
     if (call->model->document_length < SHORT || !api_body_mentions(input, api_field_names[API_LOCKED])) return 0;
     return READINGS * call->api->calibration.parse * (double)call->model->document_length;
 }

@@ -45,7 +45,8 @@ bool api_admit_decoded(const api_plan *plan)
     double seconds   = fmax(api_cost_feedback_apply(&call->api->cost_feedback, call->operation_number,
                                                     api_media_format(call->media), estimated),
                             least_factor * estimated);
-    if (seconds <= TOLERATED * call->expected) return true; /* also when a worker asks again */
+    if (seconds <= TOLERATED * call->expected)
+        return true; /* also true when a worker runs the request later: `expected` is then the estimate below */
     call->estimated = estimated;
     call->expected  = seconds;
     call->deferred  = !deadline->scheduler->admit(deadline->scheduler->arg, seconds);

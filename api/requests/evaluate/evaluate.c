@@ -19,7 +19,7 @@ static size_t step_of(const api_selection *selected, size_t blocks)
     return selected->operation->one_by_one || selected->one_by_one ? 1 : blocks;
 }
 
-/* Takes lanes for the outputs. If rows may fail alone (failed_rows.h), the lanes are zeroed, because a failed state
+/* Reserves lanes for the outputs. If rows may fail alone (failed_rows.h), the lanes are zeroed, because a failed state
  * need not write its results. */
 static bool take_results(api_plan *plan, api_selection *selected)
 {
@@ -33,7 +33,7 @@ static bool take_results(api_plan *plan, api_selection *selected)
     return true;
 }
 
-/* Takes the scratch lanes of every operation. */
+/* Reserves the scratch lanes of every operation. */
 static bool take_spares(api_evaluation *e)
 {
     const api_query *q      = e->query;
@@ -52,7 +52,7 @@ static bool take_spares(api_evaluation *e)
     return true;
 }
 
-/* Takes a workspace for the kernels of models without loops. */
+/* Allocates a workspace for the kernels of models without loops. */
 static void *take_workspace(const api_evaluation *e)
 {
     const api_query *q            = e->query;

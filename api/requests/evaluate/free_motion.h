@@ -12,8 +12,8 @@ bool api_free_read(api_query *q, api_selection *selected, const api_node *given,
  * problem. */
 bool api_free_check_tau(const api_plan *plan, const api_selection *selected, const bool *driven);
 
-/* Finds qdd (nv in lanes) of all coordinates. driven NULL: all coordinates are free. `singular` is work, one entry a
- * state. False with a problem. */
+/* Finds qdd (nv in lanes) of all coordinates. driven NULL: all coordinates are free. `singular` is scratch memory, one
+ * entry a state. False with a problem. */
 bool api_free_accelerations(const api_evaluation *e, const bool *driven, double *singular, double *qdd, size_t block,
                             size_t blocks);
 

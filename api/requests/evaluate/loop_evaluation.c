@@ -297,7 +297,7 @@ static bool open_follower(const api_plan *plan, follower *slot)
 {
     const api_query *q  = plan->query;
     const size_t     nq = q->model->nq;
-    slot->share         = api_row_share_none(plan); /* the workspace asks it already when it is opened */
+    slot->share         = api_row_share_none(plan); /* the deadline is checked already when the workspace is opened */
     slot->closed        = open_workspace(q, q->call->api->alone, &slot->share, q->scene.n_wrenches, 0);
     slot->q             = api_take(q->pool, nq * sizeof *slot->q);
     slot->from          = api_take(q->pool, nq * sizeof *slot->from);

@@ -20,7 +20,7 @@ typedef struct api_loop_curve {
  * state, of the others by following the motion. False with a problem. */
 bool api_loop_follow(api_plan *plan, const api_loop_curve *curve);
 
-/* Takes the workspace of the kernels for one slot. NULL with a problem. */
+/* Allocates the workspace of the kernels for one slot. NULL with a problem. */
 void *api_loop_open_workspace(api_evaluation *e);
 
 /* Closes the loops of a block of states. False with a problem of the first state whose loops cannot be closed; where

@@ -92,7 +92,8 @@ static bool check_wrenches(const api_query *q)
     return true;
 }
 
-/* Checks that the motion has all derivatives that the loads of springs need. */
+/* Checks that the request has all derivatives of q on which the efforts tau_s of integrated joints (motor_orders.h)
+ * depend. */
 static bool check_derivatives(const api_query *q)
 {
     static const api_field needed[] = {API_QD, API_QDD, API_QDDD, API_QDDDD};

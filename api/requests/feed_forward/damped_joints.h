@@ -20,12 +20,12 @@ bool api_damped_joints_read(api_query *q, const api_node *fields, const api_plac
  * once all fields are read. False with a problem. */
 bool api_damped_joints_open(const api_query *q, api_damped_joints *d, api_motor_motion *m);
 
-/* Returns the lowest level from `level` on that has a joint with a damper; a number above all levels if there is none.
- */
+/* Returns the lowest level (motor_orders.h), from `level` on, that has a joint with a damper; a number above all levels
+ * if there is none. */
 size_t api_damped_level(const api_query *q, const api_motor_orders *orders, size_t level);
 
-/* Integrates the joints of a level: replaces the residuals in their series by deltas. `errors` are lanes [nv] of all
- * states, where the estimated errors of theta'' are written; NULL: they are not written. False with e->problem: the
- * deadline has passed. */
+/* Integrates the joints of a level (motor_orders.h): replaces the residuals in their series by deltas (motor_motion.h).
+ * `errors` are lanes [nv] of all states, where the estimated errors of theta'' are written; NULL: they are not written.
+ * False with e->problem: the deadline has passed. */
 bool api_damped_joints_integrate(const api_evaluation *e, const api_damped_joints *d, const api_motor_motion *m,
                                  size_t level, double *errors);

@@ -6,8 +6,9 @@
  * position is a state of its own: it is given for every row, or the rows are instants of one motion, along which it is
  * integrated. Inverse dynamics at theta, theta' and theta'' gives the torques of all motors.
  *
- * If motors are integrated, the evaluation of the blocks computes the loads of springs of the lowest level with a
- * damper. `finish` integrates level by level, and then computes the results of all states.
+ * If motors are integrated, the evaluation of the blocks only computes the efforts tau_s at the elastic joints of the
+ * lowest level with a damper (motor_orders.h). `finish` integrates the motors level by level, and then computes the
+ * results of all states.
  */
 #include "api/requests/lanes/failed_rows.h"
 #include "damped_joints.h"
@@ -58,16 +59,16 @@ static bool prepare(api_plan *plan, api_selection *selected)
     return api_damped_joints_open(plan->query, &o->damped, &o->motion);
 }
 
-/* Returns the time of a pass over series as a multiple of that of inverse dynamics. A pass over series of n terms takes
- * 1.5 n + 0.3 n^2 as long. */
+/* Returns the time of one pass (motor_motion.h) in units of inverse dynamics. The kernel computes with truncated power
+ * series in time; with n terms it takes 1.5 n + 0.3 n^2 times as long. */
 static double pass_weight(const api_motor_orders *orders, size_t level)
 {
     const double n = (double)orders->pass[level] + 3;
     return 1.5 * n + 0.3 * n * n;
 }
 
-/* Returns the seconds of the passes before the last pass, which the weight covers, and of those that compute the loads
- * of springs that are integrated. */
+/* Returns the seconds of all passes but the last, which the weight covers, and of computing tau_s of the joints that
+ * are integrated. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     const feed_forward_options *o      = selected->options;
@@ -116,7 +117,7 @@ static void find_results(const api_evaluation *e, const api_selection *selected,
     find_torques(e, out, tau, block);
 }
 
-/* Computes the loads of springs of a level. */
+/* Computes tau_s of the elastic joints of one level (motor_orders.h) for a block, as input of the integration. */
 static void find_loads(const api_evaluation *e, const api_selection *selected, size_t level, size_t block)
 {
     const feed_forward_options *o    = selected->options;
@@ -138,8 +139,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     return true;
 }
 
-/* Computes the loads of springs of a level in all states, one block after the other. False with e->problem: the
- * deadline has passed. */
+/* Computes tau_s of the elastic joints of one level (motor_orders.h) for all states, block by block. False with
+ * e->problem: the deadline has passed. */
 static bool load_level(const api_evaluation *e, const api_selection *selected, size_t level)
 {
     for (size_t block = 0; block < e->plan->blocks; block++) {

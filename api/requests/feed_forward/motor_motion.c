@@ -63,7 +63,8 @@ static double *residual_lanes(const api_evaluation *e, const api_motor_lanes *b,
     return b->residual + (r * e->model->nv + (size_t)c->v) * e->lanes;
 }
 
-/* Adds delta of a joint without a damper to the motor's motion up to derivative `order`. */
+/* Adds the correction delta (motor_motion.h) of a joint without a damper to the motor's motion up to derivative
+ * `order`. */
 static void load_spring(const api_evaluation *e, const api_motor_lanes *b, const dyn_coupling *c, size_t order)
 {
     for (size_t r = 0; r <= order; r++) {
@@ -74,8 +75,8 @@ static void load_spring(const api_evaluation *e, const api_motor_lanes *b, const
     }
 }
 
-/* Adds delta of a joint with a damper and a given position of its motor: d delta^(r+1) = residual^(r) - k delta^(r).
- * The residuals become the deltas of the next order. */
+/* Adds the correction delta (motor_motion.h) of a joint with a damper and a given position of its motor: d delta^(r+1)
+ * = residual^(r) - k delta^(r). The residuals become the deltas of the next order. */
 static void load_damped_spring(const api_evaluation *e, const api_motor_lanes *b, const dyn_coupling *c, size_t order)
 {
     for (size_t r = 0; r <= order; r++) {
@@ -95,7 +96,7 @@ static double *series_of(const api_evaluation *e, const api_motor_motion *m, siz
     return m->series[i] + (state < last ? state : last) * (m->orders.joint[i].motion + 1);
 }
 
-/* Adds delta of joint i from its series. */
+/* Adds the correction delta of joint i, read from its series, to the motor's motion. */
 static void load_integrated_spring(const api_evaluation *e, const api_motor_motion *m, const api_motor_lanes *b,
                                    size_t i, size_t block)
 {
@@ -117,7 +118,7 @@ static void store_residuals(const api_evaluation *e, const api_motor_motion *m, 
     }
 }
 
-/* Corrects the motors in the pass of a level. */
+/* Corrects the motors in the pass of one level (motor_motion.h). */
 static void load_springs(const api_evaluation *e, const api_motor_motion *m, const api_motor_lanes *b, size_t level,
                          size_t block)
 {
@@ -135,7 +136,7 @@ static void load_springs(const api_evaluation *e, const api_motor_motion *m, con
     }
 }
 
-/* Computes the residuals of joints of a level, and of those of lower levels. */
+/* Computes the residuals of the joints up to a level (motor_motion.h). */
 static void find_residuals(const api_evaluation *e, const api_motor_motion *m, const api_motor_lanes *b, size_t level,
                            size_t block)
 {

@@ -48,7 +48,7 @@ static bool raise_level(api_motor_order *joint, api_motor_order *motor, size_t l
     return true;
 }
 
-/* Raises the order of a motor to the needs of a joint of this level that moves it. */
+/* Raises the order of a motor as far as an elastic joint of this level, which moves the motor, needs it. */
 static bool raise_order(api_motor_order *joint, api_motor_order *motor, size_t level)
 {
     const size_t needed = joint->load + 2;

@@ -18,7 +18,7 @@
 enum { API_MAX_MOTOR_LEVEL = (DYN_MAX_DERIVATIVE - 2) / 2 };
 
 typedef struct api_motor_order {
-    size_t level;  /* from 1 */
+    size_t level;  /* level of the joint, from 1 */
     size_t motion; /* order of the highest derivative of theta that is needed, at least 2 */
     size_t load;   /* order of the highest derivative of tau_s that is needed */
 } api_motor_order;

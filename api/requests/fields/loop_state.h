@@ -9,7 +9,7 @@ enum { API_LOOP_STATE_PARTS = 6 };
 typedef struct api_loop_state_part {
     const char *name;
     size_t      entries, rank, extent[2]; /* numbers of the array; its shape, row-major */
-    bool        turned;                   /* true: the last axis is over the model's coordinates */
+    bool        turned; /* true: the last axis is that of the model's coordinates, so that "joints" reorders it */
 } api_loop_state_part;
 
 /* api_loop_state_parts lists the arrays in the order of their lanes. api_loop_state_entries returns the number of

@@ -3,7 +3,7 @@
  *     query (here)  ->  plan (api/requests/lanes/plan.h)  ->  evaluation (api/requests/lanes/evaluation.h)  ->  answer
  * (api/requests/answer)
  *
- * Each stage has a const pointer to the one before. A query holds what the fields of the request say, except the
+ * Each stage has a const pointer to the stage before it. A query holds what the fields of the request say, except the
  * numbers of its states, wrenches and guess: those are read into lanes, as the plan lays them out.
  *
  * All memory is the request's pool, which is released when the request ends. */
@@ -32,7 +32,7 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_WEIGHTS, "weights") /* weights of the rows in the operation identify */                                      \
     X(API_QD_REFERENCE, "qd_reference")                                                                                \
     X(API_QDD_REFERENCE, "qdd_reference")                                                                              \
-    X(API_MULTIPLIERS, "multipliers") /* contract second derivatives */                                                \
+    X(API_MULTIPLIERS, "multipliers") /* coefficients by which second derivatives are contracted */                    \
     X(API_DISPLACEMENT, "displacement")                                                                                \
     X(API_Q_TARGET, "q_target")
 
@@ -45,9 +45,9 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_JOINTS, "joints")                                                                                            \
     X(API_GUESS, "guess")                                                                                              \
     X(API_PLATFORM, "platform")                                                                                        \
-    X(API_PARAMETERS, "parameters")                 /* in requests that may contain payload */                         \
+    X(API_PARAMETERS, "parameters")                 /* a field of requests that may contain payload */                 \
     X(API_LOCKED, "locked")                         /* every request may contain it */                                 \
-    X(API_HIGHER_DERIVATIVES, "higher_derivatives") /* of q, from the fifth on */                                      \
+    X(API_HIGHER_DERIVATIVES, "higher_derivatives") /* derivatives of q from the fifth on */                           \
     X(API_NORMALISE, "normalise")                   /* every request may contain normalise and on_error */             \
     X(API_ON_ERROR, "on_error")
 
@@ -160,7 +160,7 @@ typedef struct api_query {
     const api_input *input;
     api_problem     *problem;          /* problem of the request */
     api_pool        *pool;             /* allocates memory that lasts until the end of the request */
-    const api_model *model;            /* with "locked" the reduced model */
+    const api_model *model;            /* the model; with "locked" the reduced one */
     api_model       *reduced;          /* the reduced model, a counted reference; NULL: no joint is locked */
     api_model       *controller_model; /* the model of a controller (api/requests/control/controller_model.h), a counted
                                         * reference; NULL: no controller names one */
@@ -184,7 +184,7 @@ typedef struct api_query {
     const char        *rows_from;
     size_t             samples;   /* states per row, an additional axis of the answer; 0: each row is one state */
     const int         *order;     /* [nv] from "joints": entry i of a row is coordinate order[i]; NULL: coordinate i */
-    const int         *order_q;   /* [nq] the same for the entries of q; NULL: entry i */
+    const int         *order_q;   /* [nq] entry i of a row of q is entry order_q[i] of the model; NULL: entry i */
     bool               normalise; /* quaternions of any length are normalised */
     bool              *driven;    /* [nv] false for the coordinates listed in "free"; NULL: the request has no "free" */
     size_t             n_higher;  /* vectors of "higher_derivatives" */
@@ -228,5 +228,5 @@ bool api_measure_state(api_query *q);       /* state_fields.c: counts the rows o
 bool api_measure_guess(api_query *q);       /* guess_fields.c: counts the rows of "guess" and "platform" */
 bool api_measure_wrenches(api_query *q);    /* wrench_fields.c: counts rows, reads where wrenches act */
 bool api_decode_gravity(api_query *q);      /* row_scenes.c: reads one vector or one for each row */
-bool api_measure_payload(api_query *q);     /* payload.c: counts the rows of figures of payloads */
+bool api_measure_payload(api_query *q);     /* payload.c: counts the rows of the numbers of payloads */
 bool api_decode_payload(api_query *q);      /* payload.c: adds the payload to the model */

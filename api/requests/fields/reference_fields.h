@@ -2,7 +2,7 @@
 #pragma once
 #include "query.h"
 
-/* True if the request has a reference velocity or acceleration. The other one is then zero if it is absent. */
+/* True if the request has a reference velocity or acceleration; the absent one of the two is then zero. */
 static inline bool api_has_reference(const api_query *q)
 {
     return q->field[API_QD_REFERENCE] || q->field[API_QDD_REFERENCE];

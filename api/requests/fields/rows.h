@@ -20,6 +20,6 @@ bool api_is_empty_batch(const api_query *q, const api_node *value);
  * row. */
 size_t api_row_of(const api_query *q, size_t state);
 
-/* Returns the row that holds the number at a JSON pointer, or -1 if the pointer does not tell. The pointer ends in one
- * index for each dimension of the field's array. */
+/* Returns the row that holds the number at a JSON pointer, or -1 if the pointer has too few indices. The pointer ends
+ * in one index for each dimension of the field's array. */
 long long api_row_of_pointer(const char *pointer);

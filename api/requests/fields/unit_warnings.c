@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MANY_TURNS 30.0  /* rad: joints with limits do not turn that far (4.8 turns); 30 degrees are common */
+#define MANY_TURNS 30.0  /* rad (4.8 revolutions): joints with limits do not reach it; 30 degrees are common */
 #define TOO_MANY   1e4   /* rad: too large even for an angle in degrees */
 #define FAR_AWAY   100.0 /* m: beyond the reach of any robot, but a usual length in millimetres */
 
@@ -213,7 +213,7 @@ static bool look_at_reference(search *s)
     return s->q->model->nq != s->q->model->nv || look_at_signal(s, api_node_get(input, "reference"), &where);
 }
 
-/* Keeps only those suspects that `coordinates` names, at the positions that the names have there. */
+/* Keeps only those suspects that `coordinates` names, with their places in that list. */
 static bool choose_suspects(search *s, const api_node *coordinates)
 {
     size_t n = 0, length = 0;

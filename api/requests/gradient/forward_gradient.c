@@ -18,7 +18,7 @@ enum {
 };
 
 typedef struct forward_options {
-    api_gradient_sums sums; /* first: see gradient_outputs.h */
+    api_gradient_sums sums; /* the first member, as gradient_outputs.h requires */
     api_products      products;
 } forward_options;
 

@@ -37,7 +37,7 @@ typedef struct api_gradient_sums {
  * `first`: the operation's first shared output. False with a problem. */
 bool api_gradient_read(api_query *q, api_selection *selected, size_t first);
 
-/* Takes lanes for the gradients that are summed. False with a problem. */
+/* Reserves lanes for the gradients that are summed. False with a problem. */
 bool api_gradient_prepare(api_plan *plan, api_selection *selected);
 
 /* Adds the gradients of all states that have not failed. For the field `finish` of api_operation. False with the

@@ -100,7 +100,7 @@ bool api_rollout_feedback_load(const api_query *q, api_rollout_feedback *f)
 
 /* --- torques ------------------------------------------------------------------------------------------------------ */
 
-/* Writes the difference of the state from its reference, 2 nv entries. */
+/* Writes the difference between the state and its reference, 2 nv entries. */
 static void write_state_change(const api_query *q, const api_rollout_feedback *f, const api_feedback_state *x)
 {
     const size_t  nq = q->model->nq, nv = q->model->nv;

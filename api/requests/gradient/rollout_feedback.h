@@ -17,7 +17,7 @@ bool api_rollout_feedback_read(api_query *q, const api_node *request, const api_
 /* Reads the numbers of the gains and references. Call it after "joints" is read. False with a problem. */
 bool api_rollout_feedback_load(const api_query *q, api_rollout_feedback *feedback);
 
-/* Adds the torques of node `node` of a row to tau. q, qd and tau have entries `stride` apart. `dx` has room for 2 nv
+/* Adds the torques of node `node` of a row to tau. q, qd and tau have entries `stride` apart. `dx` has space for 2 nv
  * numbers. */
 typedef struct api_feedback_state {
     size_t        row, node, stride;

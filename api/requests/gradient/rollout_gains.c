@@ -1,7 +1,7 @@
 /* rollout_gains.c - evaluates the cost of a rollout and runs the backward pass of iLQR over its nodes: see
  * rollout_gains.h.
  *
- * The backward pass of a row goes from the last node to the first. V is the value function of the steps behind a node.
+ * The backward pass of a row goes from the last node to the first. V is the value function of the steps after a node.
  * Before the step of node n is processed, the cost of the state after that step is added to V. If Q_uu of a node is not
  * positive definite, the damping grows and the pass begins again. */
 #include "rollout_gains.h"
@@ -83,7 +83,7 @@ bool api_rollout_gains_read(api_query *q, api_selection *selected, const api_nod
            read_driven(q, request, up, g);
 }
 
-/* Takes lanes for an output of the steps, unless the request selects it. */
+/* Reserves lanes for an output of the steps that the request does not select. */
 static bool take_output(api_plan *plan, api_selection *selected, size_t output)
 {
     const size_t entries = api_output_entries(plan->query->model, selected, output);

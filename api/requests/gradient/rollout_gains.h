@@ -5,7 +5,7 @@
 #include "api/requests/step/step.h"
 #include "api/requests/rollout_cost/rollout_cost.h"
 
-/* The outputs of the cost and of the backward pass, behind those of the steps. */
+/* Outputs of the cost and of the backward pass; the outputs of the steps have the numbers before them. */
 enum {
     API_GAINS = API_STEP_OUTPUT_COUNT,
     API_FEED_FORWARD_TORQUES,

@@ -2,9 +2,9 @@
  * states, with respect to the torques, the initial state, parameters, wrenches and gravity.
  *
  * The rows of a block are integrated side by side; only the states of the nodes are kept, (nq + nv) numbers each. Then
- * the gradients by the state go back from the last node to the first through the adjoint of each step
- * (dynamics/adjoint/step_gradient.c), which evaluates the step again. Rates of the gradients along directions are those
- * of rollout_products.h. */
+ * the gradients with respect to the state are propagated from the last node to the first through the adjoint of each
+ * step (dynamics/adjoint/step_gradient.c), which evaluates the step again. Rates of the gradients along directions are
+ * those of rollout_products.h. */
 #include "gradient_outputs.h"
 #include "api/requests/rollout_cost/rollout_cost.h"
 #include "rollout_products.h"
@@ -276,7 +276,7 @@ static void add_torque_costs(const sweep *s, size_t n, double *by_tau)
     }
 }
 
-/* Takes the gradients by the state after step n to those by the state before it. */
+/* Propagates the gradients with respect to the state after step n to those with respect to the state before it. */
 static bool step_back(const sweep *s, size_t n)
 {
     const api_evaluation   *e = s->e;

@@ -1,9 +1,9 @@
-/* rollout_products.c - reads the directions of Hessian-vector products of rollouts, and carries their rates through the
- * nodes: see rollout_products.h.
+/* rollout_products.c - reads the directions of Hessian-vector products of rollouts, and propagates their rates from
+ * node to node: see rollout_products.h.
  *
- * A tangent sweep takes the directions of the state from node to node (dynamics/adjoint/step_directional.c) and keeps
- * them. The adjoint sweep then has, beside the gradients by the state of a node, their rates along each direction
- * (dynamics/adjoint/step_hessian_product.c). */
+ * A tangent sweep propagates the directions of the state from node to node (dynamics/adjoint/step_directional.c) and
+ * stores them. The adjoint sweep then computes, with the gradients with respect to the state of a node, their rates
+ * along each direction (dynamics/adjoint/step_hessian_product.c). */
 #include "rollout_products.h"
 #include "api/requests/fields/rows.h"
 #include "api/service/http/call.h"
@@ -142,7 +142,7 @@ bool api_rollout_products_load(const api_query *q, api_rollout_products *p)
 
 double api_rollout_products_seconds(const api_query *q, const api_rollout_products *p, double step)
 {
-    enum { OF_STEPS = 3 /* a direction takes as long as so many steps with their gradients */ };
+    enum { OF_STEPS = 3 /* a direction takes as long as this number of steps with their gradients */ };
     return p->present ? (double)q->rows * (double)p->n * (double)p->steps * OF_STEPS * step : 0;
 }
 

@@ -28,7 +28,7 @@ enum {
 
 /* The options of the products, a part of the operation's options. */
 typedef struct api_rollout_products {
-    size_t          first;   /* index of the operation's first output of these */
+    size_t          first;   /* index of the operation's first output of the products */
     bool            present; /* the request has directions */
     size_t          n, steps;
     api_points      q, qd;                              /* directions of the initial state */
@@ -71,7 +71,7 @@ api_rollout_product_lanes api_rollout_products_lanes(const api_evaluation *e, co
                                                      const api_rollout_products *products, size_t block,
                                                      dyn_step_method method, double **next);
 
-/* Takes the directions of the state before step n to those of the state after it. The work of `step` has room for
+/* Propagates the directions of the state before step n to the state after it. The work of `step` has space for
  * dyn_step_gradient_work and dyn_step_tangent_work numbers. */
 void api_rollout_products_advance(const api_rollout_product_lanes *x, size_t n, const dyn_step *step);
 
@@ -83,13 +83,13 @@ void api_rollout_products_begin(const api_rollout_product_lanes *x);
 void api_rollout_products_add_cost(const api_rollout_product_lanes *x, const api_rollout_cost *cost,
                                    const api_cost_state *state, size_t lane);
 
-/* Takes the rates of the gradients by the state after step n to those by the state before it; evaluates the gradients
- * of `step` as well. */
+/* Propagates the rates of the gradients with respect to the state after step n to those with respect to the state
+ * before it; evaluates the gradients of `step` as well. */
 void api_rollout_products_step_back(const api_rollout_product_lanes *x, size_t n, const dyn_step_gradient *step);
 
-/* Adds the cost of the torques of step n of a lane, and keeps the products by them. */
+/* Adds the cost of the torques of step n of a lane, and stores the products with respect to these torques. */
 void api_rollout_products_put_torques(const api_rollout_product_lanes *x, const api_rollout_cost *cost,
                                       const api_cost_state *state, size_t lane);
 
-/* Copies the products by the initial state, and the rates of all states, to their outputs. */
+/* Copies the products with respect to the initial state, and the rates of all states, to their outputs. */
 void api_rollout_products_put(const api_rollout_product_lanes *x, const api_selection *selected);

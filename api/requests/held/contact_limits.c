@@ -5,10 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_NUMBER 1e9 /* largest force and coefficient: beside squares of larger ones, others would be lost */
-#define MOST_WEIGHT                                                                                                    \
-    1e4 /* and the reciprocal is the least: a foot is not left out of the balance by its weight alone                  \
-         */
+#define MOST_NUMBER 1e9 /* largest force and coefficient; terms added to its square are not lost to rounding */
+#define MOST_WEIGHT 1e4 /* largest weight, reciprocal of the least: no weight excludes a foot from the balance */
 
 enum { LEAST_FACETS = 3, MOST_FACETS = 32 };
 
@@ -123,7 +121,7 @@ static bool read_sole(entry_limits *l, const dyn_held_frame *frame)
     return api_sole_read(l->q, value, &place, l->normal, &l->sole);
 }
 
-/* Reads "weight" into the roots of the entry's directions. */
+/* Reads "weight" into the square roots of the weights of the entry's directions. */
 static bool read_weight(const entry_limits *l, const dyn_held_frame *frame, double *root)
 {
     const api_node *value = api_node_get(l->entry, "weight");

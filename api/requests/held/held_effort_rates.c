@@ -21,7 +21,7 @@ bool api_held_effort_rates_begin(const api_evaluation *e, const api_held_wrenche
     return true;
 }
 
-/* Checks that the held frames of these states keep their accelerations. */
+/* Checks that the motion keeps the frames of these states held: the jerks of their held directions must be zero. */
 static bool check_jerks(const api_evaluation *e, const api_held_efforts *h, const dyn_held_rates *r, size_t block)
 {
     const size_t W = e->lanes;

@@ -37,7 +37,8 @@ bool api_held_efforts_read(api_query *q, api_selection *selected, size_t output,
 
 /* --- coordinates without actuator --------------------------------------------------------------------------------- */
 
-/* Returns the length that turns the robot's weight into a moment, m: the largest reach of a held frame. */
+/* Returns the length, m, that scales moments: the largest reach of a held frame. Moments are compared with the weight
+ * times this length. */
 static double lever_of(const api_query *q, const dyn_held_set *contact)
 {
     double most = 0;
@@ -302,7 +303,7 @@ double api_held_efforts_seconds(const api_call *call)
 double api_held_efforts_decoded_seconds(const api_query *q, const api_held_efforts *h)
 {
     const double weight =
-        0.05; /* cost of one operation of a pivot, beside the square of the number of held directions */
+        0.05; /* cost of one operation in units of inverse dynamics per body; a row takes k^2, with k held directions */
     if (!h || !h->limits) return 0;
     const double k = (double)h->choice.contact->k, n = (double)(h->choice.n_rows + h->choice.n_cones);
     return (double)api_states(q) * (k * k * k + k * k * n) * weight * q->call->api->calibration.body;

@@ -13,7 +13,7 @@ typedef struct api_held_efforts {
     api_contact_limit     *limits; /* [rows, then cones] place in the request of each limit; NULL: no limits */
     const dyn_wrench_site *sites;  /* the request's wrenches, then the contacts */
     dyn_scene              scene;  /* the scene of the request with these sites */
-    double                 lever;  /* m, turns the robot's weight into a moment: the scale of efforts in N m */
+    double                 lever;  /* m, length by which the robot's weight is multiplied to scale efforts in N m */
     bool                  *linear; /* [choice.n_passive] true: the coordinate is in m, its effort in N */
 } api_held_efforts;
 

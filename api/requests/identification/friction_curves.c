@@ -103,7 +103,7 @@ typedef struct search {
     size_t                     j, v, n;
     size_t parameter[LINEAR]; /* [n] indices of the parameters that are linear at a given velocity */
     double R[(LINEAR + 1) * (LINEAR + 1)];
-    bool   failed; /* the deadline has passed, or a figure is too large */
+    bool   failed; /* the deadline has passed, or a number is too large */
 } search;
 
 static search search_of(const api_friction_curves *c, const dyn_estimate *t, size_t j)
@@ -183,7 +183,7 @@ static double largest_rate(const api_friction_curves *c, size_t j)
     return most;
 }
 
-/* Finds the velocity of joint j. Returns false if the deadline has passed or figures are too large. */
+/* Finds the velocity of joint j. Returns false if the deadline has passed or numbers are too large. */
 static bool find_velocity(const api_friction_curves *c, const dyn_estimate *t, size_t j)
 {
     search       s    = search_of(c, t, j);

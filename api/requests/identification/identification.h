@@ -39,7 +39,7 @@ typedef struct api_identification {
     double         payload[DYN_PER_BODY]; /* consistent parameters of the payload */
     double         mass_deviation;        /* kg, of the payload; < 0: the rows do not show its mass alone */
     double         fit;                   /* root mean square of the residuals with `parameters`, N m or N */
-    double        *fit_coordinates;       /* [nv] the same for each coordinate */
+    double        *fit_coordinates;       /* [nv] root mean square of the residuals of each coordinate */
     unsigned char *by_rows, *by_motion;   /* [api_identify_parameter_count] dyn_shown of each parameter: by the rows of
                                              the request; by any motion */
 } api_identification;

@@ -273,7 +273,7 @@ void api_identified_document_emit(const api_identified *found, api_emit *to)
     if (document) {
         change(found, document);
         api_json_emit(to, document);
-    } else { /* no memory */
+    } else { /* memory is short */
         api_emit_null(to);
     }
     json_decref(document);

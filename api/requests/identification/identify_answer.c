@@ -19,7 +19,8 @@ static void emit_vector(api_emit *to, const char *key, const double *values, siz
     api_emit_numbers(to, values, 1, &n);
 }
 
-/* Measures the length of a base parameter. For a payload, the rows may combine it with every other one. */
+/* Measures the length of a base parameter in the answer. For a payload, the rows of the request may combine it with
+ * every other parameter. */
 static void measure_grouping(api_emit *to, const api_model *m, const api_identification *id, size_t k)
 {
     const dyn_base *b      = id->base;
@@ -122,7 +123,7 @@ static void emit_unobservable(api_emit *to, const api_model *m, const dyn_base *
     api_emit_end(to);
 }
 
-/* Writes the payload as a request takes it, with the standard deviation of its mass. */
+/* Writes the payload as the field "payload" of requests has it, with the standard deviation of its mass. */
 static void emit_payload(api_emit *to, const api_model *m, const api_identification *id)
 {
     const double       any[DYN_PER_BODY] = {1};
@@ -172,7 +173,8 @@ static void measure_shown(api_emit *to, const api_model *m, const api_identifica
         emit_shown_parameter(to, m, id, b->no_effect[i]);
 }
 
-/* Writes each parameter that is sought, and how the rows and any motion show it. */
+/* Writes, for each parameter that is sought, whether the rows, and whether any motion, determine it: alone, in
+ * combinations only, or not at all. */
 static void emit_shown(api_emit *to, const api_model *m, const api_identification *id)
 {
     size_t count = to->buffer ? api_identify_parameter_count(m->dyn) : 0;

@@ -14,7 +14,8 @@ static bool read_flag(const api_query *q, api_field field, bool *set)
     return api_read_flag(q, q->field[field], &at, set);
 }
 
-/* Takes the parameters that "unknown" names. The options friction, rotor and consistent are then superfluous. */
+/* Reads the parameters that "unknown" names. Refuses "rotor" and "consistent" with it, and a "friction" that
+ * contradicts it. */
 static bool choose(api_query *q, api_selection *selected, api_identification *id)
 {
     static const api_field replaced[] = {API_ROTOR, API_CONSISTENT};
@@ -133,7 +134,7 @@ static bool prepare_parameters(api_plan *plan, api_selection *selected)
     id->fit_coordinates = api_take(pool, (m->nv + 1) * sizeof *id->fit_coordinates);
     id->scratch         = api_take(pool, scratch);
     return id->parameters && id->fit_coordinates && id->scratch &&
-           api_pool_claim(pool, scratch); /* LAPACK allocates as much memory again */
+           api_pool_claim(pool, scratch); /* LAPACK allocates the same amount once more */
 }
 
 /* Writes the rows of the prior. */
@@ -175,7 +176,8 @@ bool api_identify_prepare(api_plan *plan, api_selection *selected)
                                   .huber    = id->estimate.huber};
     if (!list_own(plan->query, id) || !prepare_prior(plan->query, id) ||
         !dyn_estimate_open(api_pool_memory(plan->query->pool), plan->query->rows, &id->estimate) ||
-        !api_pool_claim(plan->query->pool, dyn_estimate_scratch(&id->estimate) * sizeof(double))) /* for LAPACK */
+        !api_pool_claim(plan->query->pool,
+                        dyn_estimate_scratch(&id->estimate) * sizeof(double))) /* memory that LAPACK allocates */
         return false;
     return prepare_parameters(plan, selected);
 }

@@ -64,7 +64,8 @@ static bool fail_deficient(const api_evaluation *e, const api_identification *id
                     unseen > SHOWN ? " ..." : "", advice(id, t->unknowns.unseen));
 }
 
-/* True if the rows leave only parameters of the payload undetermined, and show something of it: the rest is listed. */
+/* True if only parameters of the payload are undetermined by the rows: the answer then lists them instead of
+ * failing. */
 static bool is_of_payload(const api_identification *id)
 {
     const dyn_estimate *t          = &id->estimate;
@@ -74,7 +75,7 @@ static bool is_of_payload(const api_identification *id)
     return of_payload;
 }
 
-/* Writes how the rows, and any motion, show each parameter that is sought. */
+/* Classifies how the rows, and how any motion, determine each parameter that is sought. */
 static void classify(api_identification *id, const dyn_base *shown)
 {
     size_t count = api_identify_parameter_count(id->estimate.robot.tree);
@@ -151,8 +152,8 @@ static bool find_consistent(const api_evaluation *e, const api_identification *i
                                                             "figures are too large to find consistent parameters with");
 }
 
-/* Returns base parameter k of the estimate minus the part of the model's own bodies: what a payload adds to them, and
- * all parameters of the joints. */
+/* Returns base parameter k of the estimate minus the part of the model's own bodies. The remainder is what a payload
+ * adds to them; parameters of the joints are returned whole. */
 static double value_beyond_bodies(const api_identification *id, size_t k)
 {
     const dyn_estimate *t = &id->estimate;
@@ -224,7 +225,8 @@ static double find_mass_deviation(const api_identification *id)
     return -1;
 }
 
-/* Computes how well the parameters of the document fit: a document holds friction and rotor inertias from zero on. */
+/* Computes how well the parameters of the document fit: negative friction and rotor inertias, which a document cannot
+ * hold, count as zero. */
 static double measure_fit(const api_identification *id, double *x)
 {
     const dyn_estimate *t = &id->estimate;
@@ -292,7 +294,7 @@ bool api_identify_finish(const api_evaluation *e, const api_selection *selected)
 {
     api_identification *id = selected->options;
     dyn_estimate       *t  = &id->estimate;
-    if (api_failed_rows_all(e->plan->failed_rows)) return true; /* no state is left: the outputs are null */
+    if (api_failed_rows_all(e->plan->failed_rows)) return true; /* all states have failed: the outputs are null */
     if (id->curves && !add_curves(e, id)) return false;
     if (!examine(e, id)) return false;
     if (!dyn_estimate_solve(t)) return fail_large(e);

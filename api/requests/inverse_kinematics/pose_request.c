@@ -145,7 +145,7 @@ static bool read_goal(api_query *q, const api_node *options, const api_place *up
     return measure_parts(q, options, up, r) && read_axis(q, options, up, r->problem.axis);
 }
 
-/* Reads "tasks" and "sequence". The fields of one frame are refused beside tasks. */
+/* Reads "tasks" and "sequence". The fields of one frame are refused together with tasks. */
 static bool read_tasks(api_query *q, const api_node *options, const api_place *up, api_pose_request *r)
 {
     static const char *const alone[]  = {"frame", "position", "orientation",  "direction",

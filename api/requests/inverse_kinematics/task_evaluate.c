@@ -7,7 +7,7 @@
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-/* The problem of all states, without their deadlines. */
+/* Returns the task problem that all states have in common, without a deadline. */
 static dyn_task_problem problem_of(const api_model *m, const api_pose_request *r)
 {
     return (dyn_task_problem){.robot       = api_model_mechanism(m),
@@ -20,7 +20,8 @@ static dyn_task_problem problem_of(const api_model *m, const api_pose_request *r
                               .most_starts = r->problem.most_starts};
 }
 
-/* Two positions of the tree and a guess come first: their places depend on no number of lanes. */
+/* Returns the numbers of two positions of the tree and a guess, rounded up to 8. These are the first in the scratch
+ * memory, at offsets that do not depend on the number of lanes. */
 static size_t entries_of_positions(const api_model *m)
 {
     return (2 * (size_t)m->dyn->nq + (m->loops ? m->loops->n_passive_q : 0) + 7) / 8 * 8;
@@ -158,7 +159,7 @@ static bool solve_state(const api_evaluation *e, const api_selection *selected, 
     return *met || fail_tasks(e, r, state, &found, status);
 }
 
-/* Copies the start of a state. With loops the block of the state is closed. */
+/* Copies the start of a state. For a model with loops it is the position at which the loops were closed. */
 static void take_start(const api_evaluation *e, const api_pose_request *r, size_t state, double *q)
 {
     double *const start = e->plan->state[API_Q];
@@ -171,7 +172,7 @@ static void take_start(const api_evaluation *e, const api_pose_request *r, size_
         memcpy(q, r->start, nq * sizeof *q);
 }
 
-/* Keeps the positions of a block with closed loops: the searches of its states close others. */
+/* Copies the positions of a block with closed loops, because the searches of its states use the same workspace. */
 static void store_closed_starts(const api_evaluation *e, const api_pose_request *r, size_t block)
 {
     const size_t nq = (size_t)e->model->dyn->nq;

@@ -44,7 +44,7 @@ static bool read_task_axis(const api_query *q, const api_node *node, const api_p
            api_fail_at(q->problem, &where, API_BAD_VALUE, "the axis must have a length");
 }
 
-/* Notes a vector of the task. */
+/* Stores the node and the place of a vector of the task, and counts its rows. */
 static bool take_vector(api_query *q, const api_node *node, const char *name, size_t i, api_task_goal *goal)
 {
     goal->given[i] = api_node_get(node, name);

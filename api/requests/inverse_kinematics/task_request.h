@@ -18,13 +18,13 @@ typedef struct api_task_goal {
     size_t          entries[2];
     double         *lanes[2];
     api_place       at, where[2]; /* places of the task and of its vectors */
-    size_t          index;        /* in the request */
+    size_t          index;        /* index of the task in the request */
 } api_task_goal;
 
 typedef struct api_task_request {
     size_t          n;
     dyn_frame_task *task; /* [n] in the order of priorities; equal ones in the order of the request */
-    api_task_goal  *goal; /* [n] likewise */
+    api_task_goal  *goal; /* [n] goals, in the order of `task` */
     api_place       list; /* place of the field */
     bool            velocities;
 } api_task_request;
@@ -32,7 +32,8 @@ typedef struct api_task_request {
 /* Reads the list. `velocities`: of the differential form. NULL with a problem. */
 api_task_request *api_task_request_read(api_query *q, const api_node *list, const api_place *up, bool velocities);
 
-/* Counts the numbers of a state that api_task_request_fill takes lanes for, and reads them. False with a problem. */
+/* Return the number of entries per state for which api_task_request_fill reserves lanes; reserve and fill these lanes.
+ * api_task_request_fill returns false with a problem. */
 size_t api_task_request_entries(const api_task_request *r);
 bool   api_task_request_fill(api_plan *plan, api_task_request *r);
 

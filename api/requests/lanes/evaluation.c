@@ -106,7 +106,8 @@ bool api_check_singular(const api_evaluation *e, const double *singular, size_t 
     if (rows > e->query->rows - first) rows = e->query->rows - first;
     for (size_t i = 0; i < rows; i++) {
         if (singular[i] < 0) continue;
-        if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* a kernel may have ended */
+        if (!api_deadline_check(e->query->input->deadline, e->problem))
+            return false; /* the deadline may have ended the kernel early */
         if (!api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, first + i,
                             "the mass matrix is singular at %.64s, which moves no effective mass or inertia",
                             api_joint_of(e->model, (int)singular[i])))

@@ -115,11 +115,12 @@ typedef struct api_lane_problems {
 /* Begins with a block of `lanes` states without a problem. */
 void api_lane_problems_begin(api_lane_problems *problems, size_t block, size_t lanes);
 
-/* Keeps `found` as the problem of a lane, unless it has one already. A `step` of 0 or more comes before the text. */
+/* Keeps `found` as the problem of a lane, unless it has one already. If `step` is not negative, the text of the problem
+ * begins with it. */
 void api_lane_problems_note(api_lane_problems *problems, size_t lane, long long step, const api_problem *found)
     __attribute__((cold));
 
-/* Fails the states of the block that have a problem, without those after the `n` states of the request. The result is
+/* Fails the states of the block that have a problem, except those beyond the `n` states of the request. The result is
  * that of api_fail_state. */
 bool api_lane_problems_tell(const api_evaluation *e, const api_lane_problems *problems, size_t n);
 

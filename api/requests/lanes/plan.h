@@ -24,7 +24,7 @@ typedef struct api_plan {
     size_t             blocks;       /* number of blocks of all states */
     size_t             chunk;        /* blocks between two checks of the deadline, at most */
     size_t             window;       /* blocks that are in lanes at a time */
-    double            *window_lanes; /* a window, then room for the rows of a block; NULL: all states are in lanes */
+    double            *window_lanes; /* a window, then space for the rows of a block; NULL: all states are in lanes */
     size_t             entries, entries_taken; /* entries a state in a window: in all, and in use */
     size_t             n_batches;
     api_vector        *batches;                 /* [n_batches] vectors that are read window by window */
@@ -35,10 +35,10 @@ typedef struct api_plan {
     double *tree_q; /* lanes of the tree's coordinates with closed loops, for dyn_loop_restore; NULL: not kept */
     double *platform[API_PLATFORM_PARTS]; /* lanes of each part of the platform's pose and motion; NULL: the part is
                                              absent */
-    double          *wrenches;            /* lanes, 9 * n_wrenches: force, torque, point; NULL: no wrenches */
-    double          *wrench_rates;        /* lanes, 6 * n_wrenches; NULL: no operation takes them */
-    api_failed_rows *failed_rows;         /* NULL: the problem of a row is the problem of the request */
-    api_row_time    *row_time;            /* NULL: rows have no shares of the time */
+    double *wrenches;                     /* lanes, 9 * n_wrenches: force, torque, point; NULL: no wrenches */
+    double *wrench_rates; /* rates of the wrenches: lanes, 6 * n_wrenches; NULL: no selected operation uses them */
+    api_failed_rows *failed_rows; /* NULL: the problem of a row is the problem of the request */
+    api_row_time    *row_time;    /* NULL: rows have no shares of the time */
 } api_plan;
 
 /* Chooses the target, lanes and kernels for the number of states. False with a problem. */
@@ -47,8 +47,8 @@ bool api_plan_choose_kernels(api_plan *plan);
 /* Lays out the window, when the number of states and the outputs are known. False with a problem. */
 bool api_plan_open_window(api_plan *plan);
 
-/* Takes lanes with `entries` entries a state for the states that are in lanes at a time. The lanes are not zeroed.
- * NULL with a problem if there is no room. */
+/* Reserves lanes with `entries` entries a state for the states that are in lanes at a time. The lanes are not zeroed.
+ * NULL with a problem if memory is short. */
 double *api_take_lanes(api_plan *plan, size_t entries);
 
 /* Returns the bytes of plan->window_lanes. */

@@ -116,8 +116,8 @@ static bool (*const check_of[API_STATE_FIELDS])(const api_evaluation *, const ap
                                                                       [API_TAU]      = check_free_tau,
                                                                       [API_WEIGHTS]  = check_weights};
 
-/* Takes the lanes of "higher_derivatives". The place of the list is taken from the pool, because batches that are read
- * window by window still point to it. */
+/* Reserves the lanes of "higher_derivatives". The place of the list is taken from the pool, because batches that are
+ * read window by window still point to it. */
 static bool fill_higher(api_plan *plan)
 {
     const api_query *q = plan->query;

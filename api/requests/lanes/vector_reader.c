@@ -223,8 +223,8 @@ static bool drop_state(const api_evaluation *e, size_t state, size_t first, cons
     return api_failed_rows_add(e->plan->failed_rows, -1, state, found, e->problem);
 }
 
-/* Checks the rows of blocks [begin, end) one after the other and replaces the bad rows. Every row is read again,
- * since the check of the whole block may have normalised its quaternions already. `numbers` has room for a row. */
+/* Checks the rows of blocks [begin, end) one after the other and replaces the bad rows. Every row is read again, since
+ * the check of the whole block may have normalised its quaternions already. `numbers` has space for a row. */
 static bool drop_rows(const api_evaluation *e, const api_vector *v, size_t begin, size_t end, double *numbers)
 {
     api_problem    found;
@@ -268,7 +268,7 @@ static size_t straight_blocks(const api_evaluation *e, const api_vector *v, size
     return end < whole ? end - begin : begin < whole ? whole - begin : 0;
 }
 
-/* Reads blocks of packed rows of n numbers; `rows` has room for the rows of a block. False with a problem. */
+/* Reads blocks of packed rows of n numbers; `rows` has space for the rows of a block. False with a problem. */
 static bool read_blocks(const api_evaluation *e, const api_vector *v, size_t begin, size_t end, double *rows)
 {
     size_t W = e->lanes, n = v->n, straight = straight_blocks(e, v, begin, end);

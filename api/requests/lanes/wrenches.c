@@ -3,7 +3,7 @@
 #include "api/requests/fields/wrench_fields.h"
 #include <string.h>
 
-/* Takes lanes for n vectors of every wrench, zeroed. NULL with a problem. */
+/* Reserves lanes for n vectors of every wrench, zeroed. NULL with a problem. */
 static double *take_vectors(api_plan *plan, size_t n)
 {
     size_t  entries = 3 * n * plan->query->scene.n_wrenches;

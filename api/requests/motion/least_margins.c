@@ -56,7 +56,7 @@ size_t api_least_gradient_room(const api_motion *m, size_t nv)
     return gradient_size(m, nv) + DYN_SPLINE_ORDERS * nv;
 }
 
-/* Returns the partial derivatives of row i alone. */
+/* Returns the partial derivatives of row i. */
 static dyn_partials row_of(const api_evaluation *e, const dyn_partials *p, size_t i)
 {
     dyn_partials row = {.rows = 1, .orders = p->orders, .by_duration = p->by_duration + i * e->lanes};

@@ -48,7 +48,7 @@ bool api_motion_check_durations(const api_plan *plan, const api_motion *m)
     const api_node  *value = q->field[API_DURATION];
     api_place        at    = api_place_key(NULL, "duration");
     api_problem      found;
-    if (!f || !value) return true; /* without "duration" it is a constant of the operation */
+    if (!f || !value) return true; /* without the field "duration", the duration is a constant of the operation */
     if (!m->path.durations_differ)
         return is_valid(api_node_number(value), &at, &found) || api_failed_rows_add_all(f, &found, q->problem);
     for (size_t b = 0; b < q->rows; b++) {

@@ -23,7 +23,7 @@ typedef struct api_motion {
     /* nv: coordinates of the spline, and their time derivatives. These are q to qddd of the state, unless the model has
      * joints with a quaternion (dynamics/trajectory_gradients/coordinate_change.h). */
     double *spline_state[DYN_SPLINE_ORDERS];
-    double *time, *rate, *first, *basis; /* like the members of dyn_motion_block */
+    double *time, *rate, *first, *basis; /* see the members of the same names of dyn_motion_block */
     /* 6 for each wrench, force and torque: derivatives with respect to the duration T. NULL: no wrench changes with
      * time. */
     double *wrench_by_duration;      /* dW/dT, derivative of the wrench */

@@ -20,7 +20,7 @@ static sampled_block sampled_block_of(const api_evaluation *e, const api_motion 
     return b;
 }
 
-/* Sets the state to the zero position, in case the evaluation continues with the other rows. */
+/* Sets the state of a lane to the zero position, so that the other lanes of the block can be evaluated. */
 static void clear_lane(const sampled_block *b, size_t lane)
 {
     for (size_t i = 0; i < b->spline.motion->robot.nv; i++)
@@ -81,7 +81,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m)
 
 /* --- all lanes -------------------------------------------------------------------------------------------------- */
 
-/* Takes lanes for the derivative of order r of the spline's coordinates, and of q. */
+/* Reserves lanes for the derivative of order r of the spline's coordinates, and of q. */
 static bool take_coordinates(api_plan *plan, api_motion *m, int r)
 {
     const api_model *model = plan->query->model;

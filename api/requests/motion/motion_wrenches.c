@@ -24,7 +24,7 @@ static void put_signal(const api_evaluation *e, const api_motion *m, const api_w
     put(e, m->wrench_rate_by_duration, 6 * n, first, state, by_duration[1]);
 }
 
-/* Takes lanes of zeros, 6 numbers for each wrench, because the rate of a constant wrench stays zero. Returns NULL if
+/* Reserves lanes of zeros, 6 numbers for each wrench, because the rate of a constant wrench stays zero. Returns NULL if
  * there is no memory. */
 static double *take_rates(api_plan *plan)
 {

@@ -9,7 +9,7 @@
 #include "dynamics/trajectory_gradients/margins.h"
 #include "trajectory_outputs.h"
 
-/* Reads "points". Their positions are the default output beside them. */
+/* Reads "points". With them, their positions are the default output. */
 static bool read_points(api_query *q, api_selection *selected, const api_node *given, api_trajectory_options *o)
 {
     const api_node *list = api_node_get(given, "points");
@@ -34,7 +34,7 @@ static bool check_free_limits(const api_query *q, const api_trajectory_options *
                        "margins of acceleration and jerk have no gradients with free coordinates: list other kinds");
 }
 
-/* Lists the limits. They and the margins are the default outputs beside "kinds". */
+/* Lists the limits. With "kinds", they and the margins are the default outputs. */
 static bool read_limits(api_query *q, api_selection *selected, const api_node *given, api_trajectory_options *o)
 {
     const api_node *kinds = api_node_get(given, "kinds");

@@ -52,7 +52,7 @@ static api_trajectory_task task_of(const api_selection *selected, api_set output
 typedef struct scratch {
     double      *tau, *tau_dot;      /* nv + mimic joints: for margins */
     double      *sides;              /* sides of the margins (dyn_limit_margin) */
-    double      *followers, *motion; /* room of mimic_efforts.h and limited_quantities.h */
+    double      *followers, *motion; /* scratch memory of mimic_efforts.h and limited_quantities.h */
     dyn_partials margins;
     double      *work, *points; /* scratch of gradients; scratch of the points alone */
 } scratch;
@@ -131,7 +131,8 @@ static bool find_free_motion(const api_evaluation *e, const api_selection *selec
     return api_trajectory_free_motion(e, &o->efforts, block, (selected->outputs & of_jerks) != 0, work);
 }
 
-/* Appends the efforts of mimic joints, and their rates, to those of the coordinates. `io` is the motion with them. */
+/* Appends the efforts of mimic joints, and their rates, to those of the coordinates. `io` has the motion and the
+ * efforts of the coordinates. */
 static void append_followers(const api_evaluation *e, const api_trajectory_options *o, const scratch *s,
                              const dyn_torque_derivative *io)
 {

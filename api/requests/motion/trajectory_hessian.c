@@ -44,7 +44,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
             "nq = %zu, nv = %zu",
             q->model->name, q->model->nq, q->model->nv);
     if (!(o->motion = api_motion_read(q, given)) || !read_multipliers(q, given, o)) return false;
-    q->samples = 0; /* the samples are no states */
+    q->samples = 0; /* the samples of a motion are not states of the request here */
     api_set_extent(selected, API_SUPPORT, o->motion->path.spline.n);
     return true;
 }

@@ -21,7 +21,7 @@ size_t api_trajectory_partials_entries(const api_model *model, const api_traject
     return sum;
 }
 
-/* Takes three matrices, rows x nv, from the scratch lanes at *next; none if they are not wanted. */
+/* Reserves three matrices, rows x nv, from the scratch lanes at *next; none if they are not wanted. */
 static dyn_partials take(const api_evaluation *e, size_t rows, bool wanted, double **next)
 {
     dyn_partials p    = {.rows = wanted ? rows : 0, .orders = 3};

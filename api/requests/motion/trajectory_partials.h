@@ -8,7 +8,7 @@ typedef struct api_trajectory_task {
     const api_motion       *motion;
     const dyn_motion_block *samples;
     const api_free_efforts *efforts;        /* efforts->driven NULL: no coordinate is free */
-    const api_mimics       *followers;      /* mimic joints with rows behind those of the coordinates in tau and rate */
+    const api_mimics       *followers;      /* mimic joints with rows after those of the coordinates in tau and rate */
     bool                    rate, wrenches; /* differentiate tau_dot, joint wrenches */
 } api_trajectory_task;
 

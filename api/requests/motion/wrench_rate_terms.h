@@ -24,7 +24,7 @@ typedef struct api_wrench_terms {
     const api_evaluation *e;
     dyn_scene             scene;
     size_t                block;
-    const api_mimics     *followers; /* mimic joints whose efforts are behind those of the coordinates */
+    const api_mimics     *followers; /* mimic joints whose efforts are after those of the coordinates */
     size_t                rows;      /* nv plus the number of these mimic joints */
     double               *follower_room;
     double               *wrenches; /* 9 for each wrench: force, torque, point */
@@ -37,7 +37,7 @@ typedef struct api_wrench_terms {
 /* Derivatives of the results of one block with respect to the duration T, at constant q, qd, qdd and qddd, which the
  * derivatives of the spline do not contain: wrenches and efforts may depend on T. In lanes; NULL: not wanted. */
 typedef struct api_duration_terms {
-    double *tau, *tau_dot, *qdd; /* nv, tau and tau_dot with mimic joints behind; qdd: with free coordinates */
+    double *tau, *tau_dot, *qdd; /* nv, tau and tau_dot with mimic joints after; qdd: with free coordinates */
     double *joint_wrenches;      /* 6 bodies */
 } api_duration_terms;
 

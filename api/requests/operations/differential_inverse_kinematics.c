@@ -16,8 +16,9 @@ enum { VELOCITIES, VELOCITY_ERRORS, LIMITED };
 typedef struct velocity_options {
     api_task_request *tasks;
     api_limit_list    limits;
-    double           *lower, *upper; /* [tree nq] finite where a limit bounds the velocity of the joint */
-    double            step, damping;
+    double           *lower,
+        *upper; /* [tree nq] `upper` is 0 where a limit bounds the velocity of the joint; otherwise infinite bounds */
+    double step, damping;
 } velocity_options;
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
@@ -117,10 +118,11 @@ typedef struct velocity_room {
     dyn_task_loops       loops;
     dyn_prioritised_step step;
     dyn_velocity_bounds  bounds;
-    dyn_step_level       level[DYN_MOST_TASKS + 1]; /* with loops the first one ties limited passive joints */
-    size_t               n_limits;                  /* rows of that level */
-    double              *q, *qd, *A, *right;        /* A and right: rows of the tasks */
-    double              *limits;                    /* n_limits x n, then n_limits zeros */
+    dyn_step_level
+        level[DYN_MOST_TASKS + 1]; /* levels of priority; with loops the first level has the limited passive joints */
+    size_t  n_limits;              /* rows of that level */
+    double *q, *qd, *A, *right;    /* A and right: rows of the tasks */
+    double *limits;                /* n_limits x n, then n_limits zeros */
 } velocity_room;
 
 static size_t entries_of(const api_model *m, const velocity_options *o, size_t W)
@@ -137,7 +139,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return entries_of(model, selected->options, 1);
 }
 
-/* Lists the levels. Returns the number of their rows. */
+/* Lists the levels of priority. Returns the number of their rows. */
 static size_t list_velocity_levels(velocity_room *r)
 {
     size_t rows = 0, first = 0;
@@ -242,7 +244,7 @@ static void write_state(const api_evaluation *e, const api_selection *selected, 
     write_errors(e, o, r, errors ? api_state_lane(e, errors, 2 * o->tasks->n, state) : NULL);
 }
 
-/* Copies the velocities of joints to the motors of elastic joints, which have no rows in the problem. */
+/* Copies the velocities of elastic joints to their motors, which are no unknowns of the problem. */
 static void move_motors(const dyn_model *m, double *qd)
 {
     for (size_t c = 0; c < m->n_couplings; c++)
@@ -281,7 +283,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     lay_out(e, selected->options, &robot, &r);
     for (size_t lane = 0; lane < (left < e->lanes ? left : e->lanes); lane++) {
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
-        if (e->model->loops && api_failed_rows_has(e->plan->failed_rows, first + lane)) continue; /* loops are open */
+        if (e->model->loops && api_failed_rows_has(e->plan->failed_rows, first + lane))
+            continue; /* the loops of the state could not be closed */
         if (!solve_state(e, selected, &r, first + lane)) return false;
     }
     return true;

@@ -103,7 +103,8 @@ static bool apply_to_state(const api_evaluation *e, const dyn_contact_block *b, 
     const size_t lane = state % e->lanes;
     api_problem  found;
     const bool   fails = !dyn_contact_is_factored(b, lane) || b->contradictory[lane] > 0;
-    if (fails && !api_deadline_check(e->query->input->deadline, e->problem)) return false; /* solved only in part */
+    if (fails && !api_deadline_check(e->query->input->deadline, e->problem))
+        return false; /* the deadline may have ended the solution early */
     if (!dyn_contact_is_factored(b, lane))
         return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "%s", api_contact_not_finite(b->contact));
     if (b->contradictory[lane] > 0) {
@@ -118,7 +119,7 @@ static bool apply_to_state(const api_evaluation *e, const dyn_contact_block *b, 
 
 /* The work arrays of a block with held frames. */
 typedef struct held_work {
-    double            *contacts, *wrenches; /* in lanes: 6 per frame; 9 per wrench */
+    double            *contacts, *wrenches; /* lanes: 6 numbers for each held frame; 9 for each wrench */
     dyn_contact_states states;
     dyn_contact_block  block;
 } held_work;
@@ -192,7 +193,7 @@ static void find_friction(const api_evaluation *e, double *friction, double *own
         friction[i] += own[i];
 }
 
-/* Evaluates one block with held frames, with joints that may stick, or both. `next` is work. */
+/* Evaluates one block with held frames, with joints that may stick, or both. `next` is scratch memory. */
 static bool evaluate_constrained(const api_evaluation *e, const api_selection *selected, size_t block, double *next,
                                  double *qdd)
 {

@@ -50,7 +50,8 @@ static bool check_contradictory(const api_evaluation *e, const held_options *o, 
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
         api_problem found;
         if (contradictory[lane] == 0) continue;
-        if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* a kernel may have ended */
+        if (!api_deadline_check(e->query->input->deadline, e->problem))
+            return false; /* the deadline may have ended the kernel early */
         api_problem_clear(&found);
         api_contact_describe(o->held.range->contact, (size_t)contradictory[lane], o->held.damping, &found);
         if (!api_fail_found(e, API_QD, block * e->lanes + lane, &found)) return false;
@@ -66,7 +67,8 @@ static size_t regressor_entries(const api_model *model, const api_selection *sel
     return selected->outputs & API_BIT(DQDD_DPARAMETERS) ? api_output_entries(model, selected, DQDD_DPARAMETERS) : 0;
 }
 
-/* Multiplies the rows of Y, the derivatives of efforts without friction, by dtau/dT. `factor` is work, nv in lanes. */
+/* Multiplies the rows of Y, the derivatives of efforts without friction, by dtau/dT. `factor` is scratch memory, nv in
+ * lanes. */
 static void multiply_load(const api_evaluation *e, size_t block, size_t columns, double *factor, double *Y)
 {
     const size_t     W  = e->lanes;
@@ -80,8 +82,8 @@ static void multiply_load(const api_evaluation *e, size_t block, size_t columns,
             Y[v * columns * W + i] *= factor[v * W + i % W];
 }
 
-/* Sets Y to the regressor at qdd. With held frames the kernel does not know the wrenches that hold them, so that the
- * load of the joints is that of tau. `factor` is work, nv in lanes. */
+/* Sets Y to the regressor at qdd. With held frames the kernel does not know the wrenches on them, so the load of the
+ * joints is computed from tau. `factor` is scratch memory, nv in lanes. */
 static void find_regressor(const api_evaluation *e, const api_selection *selected, size_t block,
                            const dyn_regressor *io, double *factor)
 {
@@ -92,7 +94,7 @@ static void find_regressor(const api_evaluation *e, const api_selection *selecte
     if (loaded) multiply_load(e, block, api_extent(e->model, selected, API_BODY_PARAMETERS), factor, io->regressor);
 }
 
-/* Sets dqdd_dparameters = -dqdd_dtau Y, with held frames too; `Y` has room for the matrix and then nv numbers. Checks
+/* Sets dqdd_dparameters = -dqdd_dtau Y, with held frames too; `Y` has space for the matrix and then nv numbers. Checks
  * the deadline at each row. */
 static bool differentiate_by_parameters(const api_evaluation *e, const api_selection *selected, size_t block,
                                         const double *qdd, const double *dqdd_dtau, double *Y)

@@ -259,7 +259,8 @@ static bool check_smooth(const api_evaluation *e, const api_selection *selected,
         for (size_t k = 0; k < n_contacts(selected) && b->solved[lane]; k++) {
             size_t row = block * e->lanes + lane;
             if (row >= e->query->rows || b->state[lane].distance[k] > 0) continue;
-            if (b->state[lane].support != DYN_BOTH_FEET) continue; /* the shares are constant */
+            if (b->state[lane].support != DYN_BOTH_FEET)
+                continue; /* on one foot, the share of each foot in the wrench is constant */
             b->solved[lane] = false;
             if (!api_fail_state(e, API_BAD_VALUE, API_FEET_FIELD, row,
                                 "foot %zu is at the zero-moment point, where its share has no derivatives", k))

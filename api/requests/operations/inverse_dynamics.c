@@ -109,8 +109,8 @@ static void evaluate_reference(const api_evaluation *e, double *tau, size_t bloc
 
 /* --- held frames ------------------------------------------------------------------------------------------------- */
 
-/* Evaluates one block with held frames: the efforts without contacts, the contact wrenches that bear those of
- * coordinates without actuator, and the motion with these wrenches. */
+/* Evaluates one block with held frames: the efforts without contacts, the contact wrenches that make the efforts of
+ * coordinates without actuator zero, and the motion with these wrenches. */
 static bool evaluate_with_contacts(const api_evaluation *e, const api_selection *selected, size_t block,
                                    dyn_inverse_dynamics *io)
 {

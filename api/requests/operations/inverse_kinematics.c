@@ -55,7 +55,7 @@ static size_t own_entries(const api_selection *selected)
     return api_pose_request_entries(selected->options);
 }
 
-/* Takes the lanes of the positions, zeroed: a sequence is found after the results are checked. */
+/* Reserves the lanes of the positions, zeroed: a sequence is found after the results are checked. */
 static bool take_positions(api_plan *plan, api_selection *selected)
 {
     const size_t nq     = plan->query->model->nq;
@@ -251,8 +251,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 /* --- cost --------------------------------------------------------------------------------------------------------- */
 
 /* Returns the expected seconds of the search of one state. Most searches end at the first start, after some ten
- * iterations. Where they do not, goals are hard or out of reach, and every start may be needed, of some 25 iterations:
- * one state of sixteen. An iteration finds a Jacobian of `rows` rows and the products of its rows, in scalar code. */
+ * iterations. In one state of sixteen the goal is hard or out of reach, and every start may be needed, with some 25
+ * iterations each. An iteration finds a Jacobian of `rows` rows and the products of its rows, in scalar code. */
 static double search_seconds(const api_model *m, double starts, double rows)
 {
     const double begun = 1.5e-6, entry = 22e-9, first = 10, further = 25.0 / 16;
@@ -311,7 +311,7 @@ static void emit_state(const api_evaluation *e, const api_pose_request *r, const
 
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
-    (void)output; /* only at_limits is written by this function */
+    (void)output; /* always at_limits, the only output that this function writes */
     const api_pose_request *r     = selected->options;
     const api_evaluation    e     = api_evaluation_of(plan);
     const size_t            n     = plan->query->empty ? 0 : api_states(plan->query);
@@ -319,7 +319,7 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
     if (plan->query->batched) api_emit_array(to);
     for (size_t state = 0; state < n; state++)
         if (plan->failed_rows && (to->buffer ? api_failed_rows_has(plan->failed_rows, state) : r->limits.n == 0))
-            api_emit_null(to); /* before the evaluation: longer than an empty list */
+            api_emit_null(to); /* null, which is longer than an empty list: measures the answer before the evaluation */
         else
             emit_state(&e, r, to->buffer ? api_state_lane(&e, lanes, (size_t)e.model->dyn->nq, state) : NULL, to);
     if (plan->query->batched) api_emit_end(to);

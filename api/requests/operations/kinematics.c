@@ -67,7 +67,7 @@ static bool read_frames(api_query *q, api_selection *selected, kinematics_option
     return true;
 }
 
-/* Reads "points". Their positions are the default output beside them. */
+/* Reads "points". With them, their positions are the default output. */
 static bool read_points(api_query *q, api_selection *selected, kinematics_options *o, const api_node *given,
                         const api_place *up)
 {

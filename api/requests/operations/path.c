@@ -44,7 +44,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
-    (void)selected, (void)output; /* only smooth_friction is written by this function */
+    (void)selected, (void)output; /* always smooth_friction, the only output that this function writes */
     api_path_emit_smooth_friction(plan->query, to);
 }
 

@@ -90,8 +90,8 @@ static void evaluate_torques(const api_evaluation *e, const api_selection *selec
           .joint_regressor = api_result_block(e, selected, JOINT_REGRESSOR, block),
     };
     dyn_scene scene = e->query->scene;
-    scene.terms &=
-        ~(unsigned)DYN_FRICTION; /* with friction that depends on the load the columns would not be those of T */
+    scene.terms &= ~(unsigned)DYN_FRICTION; /* the columns are those of the efforts without friction, on which friction
+                                               depends if it has load coefficients */
     e->kernels->regressor(&scene, e->workspace, &io, 1);
     if (chosen && base) choose_columns(e, base, io.regressor, chosen);
 }
@@ -112,7 +112,7 @@ static double once(const api_model *model)
 
 static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
 {
-    (void)output; /* only base_parameters is written by this function */
+    (void)output; /* always base_parameters, the only output that this function writes */
     const dyn_base *base = base_of(selected);
     api_emit_array(to);
     for (size_t k = 0; k < base->n; k++)

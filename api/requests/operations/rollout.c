@@ -81,12 +81,12 @@ typedef struct march {
     dyn_kernels                 loop_kernels;
     size_t                      W, row[DYN_MAX_LANES]; /* lanes after the last row repeat it */
     api_step_means              by;
-    api_rollout_loops           loops; /* of a model with loops */
+    api_rollout_loops           loops; /* closes the loops of the rollouts; for a model with loops */
     double                     *q, *qd, *wrenches, *dx;
     dyn_step                    io;
 } march;
 
-/* Takes the lanes of W rows. A single row is integrated by kernels with one lane. */
+/* Reserves the lanes of W rows. A single row is integrated by kernels with one lane. */
 static bool open_march(api_plan *plan, const rollout_options *options, march *m)
 {
     const api_step_options *o  = &options->step;
@@ -115,7 +115,7 @@ static bool open_march(api_plan *plan, const rollout_options *options, march *m)
     for (size_t i = 0; arrays[i]; next += sizes[i++] * m->W)
         *arrays[i] = next;
     m->io.tau = next;
-    m->dx     = next + nv * m->W; /* the last */
+    m->dx     = next + nv * m->W; /* the last of the arrays */
     m->io.q   = m->q;
     m->io.qd  = m->qd;
     if (nw > 0) m->io.wrenches = m->wrenches;
@@ -137,8 +137,8 @@ static void copy_node(const march *m, double *nodes, size_t entries, size_t n, d
     }
 }
 
-/* Normalizes the quaternions of the rows as those of requests are normalized: so node n + 1 has the bits of a state
- * that a client sends on from the answer. */
+/* Normalizes the quaternions of the rows as those of requests are normalized: node n + 1 is then bit for bit the state
+ * that a request has whose initial state is that of the answer. */
 static void normalize(const march *m)
 {
     const api_model *model = m->plan->query->model;

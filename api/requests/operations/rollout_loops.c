@@ -38,8 +38,8 @@ void api_rollout_loops_start(api_rollout_loops *loops, size_t first)
 
 /* --- a node ------------------------------------------------------------------------------------------------------- */
 
-/* True if a row cannot go on: its last step failed, or left the range of computation. The evaluation of that step
- * reports the problem. */
+/* True if a row has no further nodes: its last step failed, or left the range of the kernels. The evaluation of that
+ * step reports the problem. */
 static bool is_out_of_range(const api_rollout_loops *loops, const double *q, const double *qd, size_t lane)
 {
     const api_model *m    = loops->plan->query->model;
@@ -64,8 +64,8 @@ static void put_reference(api_rollout_loops *loops, double *q, double *qd, size_
         loops->guess[i * loops->W + lane] = l->reference[l->passive_q[i]];
 }
 
-/* Makes the passive coordinates of the present node the guess of the next one, as a client sends them: quaternions of
- * an answer have w >= 0, and those of a request are normalized. */
+/* Makes the passive coordinates of the present node the guess of the next one, as if a client had sent them back:
+ * quaternions of an answer have w >= 0, and those of a request are normalized. */
 static void set_guess(api_rollout_loops *loops)
 {
     const api_model *m = loops->plan->query->model;

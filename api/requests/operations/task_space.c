@@ -24,7 +24,8 @@ typedef struct task_options {
 
 #define OF_KINEMATICS    (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT_QD)) /* outputs that need no inertia */
 #define OF_DECOMPOSITION (API_BIT(ELLIPSOID) | API_BIT(CONDITION))
-/* Singular values below 1e-8 of the largest make J singular. Up to this condition number of J M^-1 J^T none does. */
+/* J counts as singular if a singular value is below 1e-8 of the largest. Up to this condition number of J M^-1 J^T it
+ * is not. */
 #define MOST_CONDITION 1e12
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
@@ -70,7 +71,7 @@ static bool read_task_entry(const api_query *q, const api_node *list, const api_
     return read_task_frame(q, &entry, &entry_at, contact);
 }
 
-enum { MOST_FRAMES = 8 /* LAPACK decomposes their matrices at once, without a look at the deadline */ };
+enum { MOST_FRAMES = 8 /* most frames: LAPACK decomposes their matrices at once, without a check of the deadline */ };
 
 /* Reads "frames", which stands in place of frame and axes. */
 static bool read_task_frames(const api_query *q, const api_node *fields, const api_place *up, dyn_held_set *contact)

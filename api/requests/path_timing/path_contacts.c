@@ -94,7 +94,7 @@ bool api_path_contacts_prepare(const api_plan *plan, api_path_contacts *contacts
 
 /* --- costs -------------------------------------------------------------------------------------------------------- */
 
-/* Two programs for each edge of a polygon, with a pivot for each unknown or so. */
+/* Counts two linear programs for each edge of a polygon, with about one pivot for each unknown. */
 double api_path_contacts_seconds(const api_query *q, const api_path_contacts *contacts, const api_limit_list *list)
 {
     const double           entry  = 0.3e-9; /* s, cost of an entry of the dictionary in a pivot */

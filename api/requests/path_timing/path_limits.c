@@ -64,7 +64,7 @@ void api_path_limits_order(const api_query *q, api_path_limits *limits)
     }
 }
 
-/* Gives the list room for `more` limits. */
+/* Makes space in the list for `more` limits. */
 static bool extend_limits(api_query *q, api_limit_list *list, size_t more)
 {
     dyn_limit       *limit = api_take(q->pool, (list->n + more + 1) * sizeof *limit);
@@ -136,7 +136,7 @@ static void count_rows(api_path_limits *limits)
 }
 
 /* Writes to `owner` the numbers of those limits of frames that bound speeds, or else accelerations. Returns the address
- * behind the last. */
+ * after the last. */
 static size_t *number_frames(const api_path_limits *limits, bool speeds, size_t *owner)
 {
     for (size_t i = 0; i < limits->frames.n_limits; i++)

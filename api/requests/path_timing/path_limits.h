@@ -14,7 +14,7 @@
 typedef struct api_path_limits {
     api_limit_list     list;     /* the limits of joints and motors */
     api_path_frames    frames;   /* limits of frames, which have the numbers from list.n on */
-    api_path_contacts *contacts; /* limits of contacts, with the numbers behind those of frames; NULL: no held frames */
+    api_path_contacts *contacts; /* limits of contacts, with the numbers after those of frames; NULL: no held frames */
     size_t rows;    /* rows of a place without the third derivative of s (timing.h): those of joints, of frames, of
                         contacts */
     size_t *owner;  /* [rows + accelerations of frames] number of the limit of each row and norm */
@@ -30,7 +30,7 @@ typedef struct api_path_lanes {
     const double *q, *dq, *d2q, *d3q;
     const double *a, *b, *c, *d;
     const double *da, *db, *dc, *dd; /* NULL: not needed */
-    const double *frames;            /* from api_path_frames_evaluate */
+    const double *frames;            /* lanes that api_path_frames_evaluate has written */
 } api_path_lanes;
 
 /* Reads "kinds", "joint_limits" and "frame_limits" of the request and lists the limits, with those of `contacts` (NULL:

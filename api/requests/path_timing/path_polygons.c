@@ -102,8 +102,8 @@ static bool fail_moving(const api_evaluation *e, const api_path_contacts *contac
         api_contact_axis_name(frame, direction), residual->left, unit, residual->most);
 }
 
-/* Checks that the held frames rest: J q' = 0, beside all of |q'| and a length, and J q'' + J' q' = 0, which the last
- * part has found. The result is that of api_fail_state. */
+/* Checks that the held frames rest: J q' = 0, relative to |q'| and a length, and J q'' + J' q' = 0, which the last part
+ * has found. The result is that of api_fail_state. */
 static bool check_rest(const api_evaluation *e, const api_path_contacts *contacts, const dyn_held_block *b,
                        const double *dq, size_t state, bool *rests)
 {

@@ -6,7 +6,7 @@
 enum { LOOK = 16 /* places between two checks of the deadline */ };
 
 #define ACTIVE_WITHIN 1e-6 /* fraction of a limit within which the limit counts as reached */
-#define ACTIVE_SMOOTH 1e-3 /* likewise with limits of the third order, whose search stays within all limits */
+#define ACTIVE_SMOOTH 1e-3 /* the same with limits of the third order, whose search stays within all limits */
 
 static size_t places_of(const api_path_search_of *p)
 {
@@ -54,8 +54,9 @@ static api_path_rates rates_at(const api_path_search_of *p, size_t place)
 
 /* --- active limits ------------------------------------------------------------------------------------------------ */
 
-/* Finds the limit that is exceeded most at a place, with the u of an interval. If that is more than *excess, sets
- * *excess and *found, the number of the limit. An excess below 0 is room, as a fraction of the limit. */
+/* Finds the limit that is exceeded most at a place, with the sdd of an interval. If that is more than *excess, sets
+ * *excess and *found, the number of the limit. An excess below 0 is the remaining margin. Both are fractions of the
+ * limit. */
 static void find_active(const api_path_search_of *p, size_t place, size_t interval, double *excess, double *found)
 {
     const dyn_timing *t = &p->timing;

@@ -133,7 +133,7 @@ static bool fail_search(const api_path_search_of *p, dyn_timing_status status)
     return true;
 }
 
-/* Beyond the bounds of the polygons of contacts no limit is known. */
+/* Fails a path whose derivatives of s leave the bounds within which the polygons of the contacts are computed. */
 static bool fail_bounds(const api_path_search_of *p, size_t place)
 {
     return api_fail_state(

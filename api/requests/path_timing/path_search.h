@@ -14,11 +14,12 @@ typedef struct api_path_search_of {
     const api_selection      *selected;
     const api_timing_options *o;
     size_t                    first; /* the path's first state */
-    dyn_timing timing;             /* without limits of the third order; if there are any, an interval to each place */
-    dyn_smooth smooth;             /* the timing with limits of the third order */
-    double    *time;               /* [places] s */
-    double    *s;                  /* [places] */
-    double    *by_bound, *scratch; /* for dyn_timing_slopes or dyn_smooth_slopes; NULL: not selected */
+    dyn_timing timing; /* the timing without limits of the third order; if there are such limits, it has an interval to
+                          each place */
+    dyn_smooth smooth; /* the timing with limits of the third order */
+    double    *time;   /* [places] s */
+    double    *s;      /* [places] */
+    double    *by_bound, *scratch; /* arrays of dyn_timing_slopes or dyn_smooth_slopes; NULL: not selected */
 } api_path_search_of;
 
 /* Writes the results of the path, whose timing and times are found. Returns false past the deadline. */

@@ -150,7 +150,7 @@ static bool check_outputs(const api_query *q, const api_selection *selected, con
                                        "only with a limit of jerk or effort_rate, in the model or in joint_limits");
 }
 
-/* Limits that are not linear in sdd and sd^2 have no polygons. */
+/* Refuses limits that are not linear in sdd and sd^2, for which there are no polygons. */
 static bool check_kinds_with_held(const api_query *q, const api_path_limits *limits)
 {
     const api_place where = api_place_key(NULL, "held");
@@ -347,8 +347,8 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
         emit_durations(plan, output == DURATION ? o->durations : o->bounds, to);
 }
 
-/* Estimates the seconds of the passes over all rows of limits. There are two passes, with damping as many as x needs to
- * settle, and with limits of the third order some fifty Newton steps of three passes each. */
+/* Estimates the seconds of the passes over all rows of limits. There are two passes, with damping as many as sd^2 needs
+ * to converge, and with limits of the third order some fifty Newton steps of three passes each. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     const api_timing_options *o      = selected->options;

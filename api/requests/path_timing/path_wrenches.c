@@ -7,7 +7,7 @@
 typedef struct path_wrenches {
     const api_path_contacts *contacts;
     dyn_held_block           held;
-    dyn_held_choice          choice;      /* with the limits of efforts of one state */
+    dyn_held_choice          choice;      /* choice of wrenches, with the limits of efforts of one state */
     dyn_limit_row           *row;         /* [choice->n_rows + 2 n_efforts] */
     double                  *coefficient; /* [2 n_efforts][k] */
     dyn_least_norm           norm;

@@ -14,7 +14,7 @@ static const char *const reference_names[API_COST_TERMS] = {"q_reference", "qd_r
                                                             "q_reference", "qd_reference"};
 static const char *const matrix_names[API_COST_MATRICES] = {"state_weights", "tau_weights", "final_state_weights"};
 
-/* The matrix that weighs the quantity of a term beside the weights of the term. */
+/* The matrix whose weights are added to the weights of a term. */
 static const int matrix_of_term[API_COST_TERMS] = {API_COST_STATE_MATRIX, API_COST_STATE_MATRIX, API_COST_TAU_MATRIX,
                                                    API_COST_FINAL_MATRIX, API_COST_FINAL_MATRIX};
 
@@ -174,8 +174,8 @@ bool api_rollout_cost_read(api_query *q, const api_node *request, const api_plac
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* Refuses weights of q of joints with a quaternion beside references `target` that have no quaternions. There are n
- * weights, of which those at i mod `width` < nv are weights of q. */
+/* Refuses weights of q of joints with a quaternion if the references `target` have no quaternions. There are n weights,
+ * of which those at i mod `width` < nv are weights of q. */
 static bool check_position_weights(const api_query *q, const api_rollout_cost *cost, const double *target,
                                    const double *weight, size_t n, size_t width)
 {

@@ -22,16 +22,17 @@ typedef struct api_cost_matrix {
 } api_cost_matrix;
 
 typedef struct api_rollout_cost {
-    bool                    present; /* the request has a cost */
-    api_cost_matrix         matrix[API_COST_MATRICES];
-    api_cost_term           term[API_COST_TERMS];
-    api_points              multipliers[2]; /* after every step or after the last, of q and of qd */
-    const double           *multiplier[2];  /* numbers of `multipliers`; NULL: absent */
-    int                    *position;       /* [nv] entry of q of a joint with one coordinate, else -1 */
-    bool                    whole;          /* q_reference has nq numbers in place of nv */
-    double                 *home;           /* [nq] zeros and unit quaternions, in place of a reference of nq numbers */
+    bool            present; /* the request has a cost */
+    api_cost_matrix matrix[API_COST_MATRICES];
+    api_cost_term   term[API_COST_TERMS];
+    api_points
+        multipliers[2]; /* multipliers of q and of qd: one point for each step, or one for the state after the last */
+    const double           *multiplier[2]; /* numbers of `multipliers`; NULL: absent */
+    int                    *position;      /* [nv] entry of q of a joint with one coordinate, else -1 */
+    bool                    whole;         /* q_reference has nq numbers in place of nv */
+    double                 *home;          /* [nq] zeros and unit quaternions, in place of a reference of nq numbers */
     const struct api_model *model;
-    dyn_deadline            deadline; /* a product with a matrix of weights looks at it */
+    dyn_deadline            deadline; /* deadline that products with a matrix of weights check */
 } api_rollout_cost;
 
 /* Reads "cost", "multipliers_q" and "multipliers_qd" of a rollout of `steps` steps. False with a problem. */

@@ -98,7 +98,7 @@ static double add_position_term(const api_rollout_cost *cost, int term, const ap
 typedef struct matrix_term {
     const double *Q; /* n x n weights */
     size_t        n;
-    double       *dx, *slope; /* [n]: dx of q and qd, or of tau, and Q dx */
+    double       *dx, *slope; /* [n] each: differences dx from the references, of q and qd or of tau; Q dx */
 } matrix_term;
 
 /* Sets y to Q x, where x is zero before entry `first` and from entry `end` on. */
@@ -225,7 +225,7 @@ static void add_matrix_rates(const api_rollout_cost *cost, int i, const api_cost
     add_to_slopes(s, t.slope);
 }
 
-/* Adds JT Q J, column by column: J takes column c of the unit matrix to the entries of its joint. */
+/* Adds J^T Q J, column by column. Column c of J is zero outside the entries of the joint of coordinate c. */
 static void add_matrix_curvature(const api_rollout_cost *cost, int i, const api_cost_state *s, double *matrix,
                                  size_t width)
 {
@@ -274,7 +274,8 @@ double api_rollout_cost_of_state(const api_rollout_cost *cost, const api_cost_st
     sum += add_matrix_term(cost, API_COST_STATE_MATRIX, s) + add_matrix_term(cost, API_COST_FINAL_MATRIX, s);
     for (int i = 0; i < 2; i++) {
         const api_points *points = &cost->multipliers[i];
-        if (!cost->multiplier[i] || (points->n == 1 && !last)) continue; /* a single point is that of the end */
+        if (!cost->multiplier[i] || (points->n == 1 && !last))
+            continue; /* a single point is the multiplier of the last state */
         const double *multipliers = point_of(points, cost->multiplier[i], s->row, s->node - 1);
         for (size_t v = 0; v < s->nv; v++)
             slopes[i][v * s->W] += multipliers[v];

@@ -11,7 +11,8 @@ size_t api_count_parameter_payloads(const api_query *q);
 /* Counts the rows of the field "parameters" into q->rows. False with a problem. */
 bool api_measure_parameters(api_query *q);
 
-/* Sets the places of the payloads, and the inertias of those with the model's own parameters. False with a problem. */
+/* Sets the links and poses of the payloads, and the inertias of those with the model's own parameters. False with a
+ * problem. */
 bool api_read_parameter_places(const api_query *q, dyn_payload *payload);
 
 /* Sets the inertias of the payloads of one row, from those in `payload`. False with a problem. */

@@ -77,7 +77,7 @@ static int read_payload_place(const api_query *q, const api_node *object, const 
     return frame;
 }
 
-/* Reads mass, centre of mass and tensor in a row; a figure without rows counts for all rows. */
+/* Reads mass, centre of mass and tensor in a row; a value without rows applies to all rows. */
 static bool read_figure(const api_query *q, const api_node *object, const api_place *up, size_t row,
                         dyn_inertia *inertia)
 {
@@ -124,7 +124,7 @@ static size_t count_payloads(const api_query *q)
     return !object ? 0 : api_node_is(object, API_ARRAY) ? api_node_size(object) : 1;
 }
 
-/* Counts the rows of a figure of a payload, an array of `depth` levels in one row. */
+/* Counts the rows of one member of a payload, an array of `depth` levels in one row. */
 static bool measure_figure(api_query *q, const api_node *object, const char *key, const api_place *up, size_t depth)
 {
     const api_node *value = api_node_get(object, key);
@@ -158,7 +158,7 @@ bool api_measure_payload(api_query *q)
     return api_measure_parameters(q);
 }
 
-/* Reads the figures of all payloads, the first n of which are in the field, in one row. */
+/* Reads the numbers of all payloads, the first n of which are in the field, in one row. */
 static bool read_row_figures(const api_query *q, size_t n, size_t row, const dyn_payload *payload, dyn_inertia *inertia)
 {
     const api_place place = api_place_key(NULL, "payload");
@@ -171,7 +171,7 @@ static bool read_row_figures(const api_query *q, size_t n, size_t row, const dyn
     return api_read_parameter_row(q, row, payload + n, inertia + n);
 }
 
-/* Reads the figures of all rows, and sets those of the first row. */
+/* Reads mass, centre and inertia of the payloads of all rows, and sets those of the first row. */
 static bool read_all_figures(const api_query *q, size_t n, size_t all, dyn_payload *payload)
 {
     const bool   in_rows = q->row_scenes && q->row_scenes->bodies;

@@ -7,7 +7,7 @@
 
 struct api_row_scenes {
     const double      *gravity; /* [rows][3] gravity, m/s^2; NULL: q->scene.gravity is that of all rows */
-    const char        *bodies;  /* "payload" or "parameters", the first whose figures have rows; NULL: neither */
+    const char        *bodies;  /* "payload" or "parameters", the first whose numbers have rows; NULL: neither */
     size_t             n;       /* number of payloads; 0: q->scene.model is that of all rows */
     const dyn_payload *payload; /* [n] payloads, of which only the places are read */
     const dyn_inertia *inertia; /* [rows][n] inertias of the payloads in each row */
@@ -17,5 +17,6 @@ struct api_row_scenes {
  * operation does not take them. */
 api_row_scenes *api_row_scenes_of(api_query *q, const char *field);
 
-/* Fails because `what` does not take gravity, payloads or parameters, the `field`, that differ from row to row. */
+/* Fails the request: `what` cannot be evaluated with gravity, payloads or parameters, as `field` says, that differ from
+ * row to row. */
 bool api_fail_row_scenes(const api_query *q, const char *field, const char *what) __attribute__((cold));

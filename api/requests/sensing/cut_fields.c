@@ -92,7 +92,7 @@ typedef struct lists {
 
 enum { LOOK = 64 /* entries between two checks of the deadline */ };
 
-/* True if `link` is the cut's own link, or fixed to it beyond the joint. */
+/* True if `link` is the link that the joint of the cut carries, or is fixed to it. */
 static bool is_beyond(const api_model *m, const api_cut *cut, int link)
 {
     while (link != cut->link && m->attached[link].fixed)
@@ -138,7 +138,7 @@ static void list_rotor(const api_model *m, const api_motor_name *motor, int link
         r->u[i] = dyn_dot(X_fl.R[i], motor->motor.axis);
 }
 
-/* Adds the rigid body, with the payloads of the request, and the rotors on it. */
+/* Adds to the cut the rigid body beyond its joint, with the payloads of the request, and the rotors on it. */
 static void list_rigid_part(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
 {
     const api_model        *m            = q->model;

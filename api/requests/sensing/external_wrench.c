@@ -17,7 +17,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *node,
 
 /* --- lanes -------------------------------------------------------------------------------------------------------- */
 
-/* Takes the lanes of the observer, whose samples depend on each other. */
+/* Reserves the lanes of the observer, whose samples depend on each other. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_external_options *o     = selected->options;
@@ -57,7 +57,7 @@ static void find_jacobian(const api_evaluation *e, const api_external_options *o
 typedef struct estimate {
     const double *jacobian, *tau;
     double       *wrench, *covariance, *remainder;
-    double       *room; /* scratch of dyn_contact_wrench for one state */
+    double       *room; /* scratch memory of dyn_contact_wrench for one state */
 } estimate;
 
 /* Fits the wrench of one lane. False with e->problem. */
@@ -82,7 +82,7 @@ static bool fit(const api_evaluation *e, const api_external_options *o, const es
 }
 
 /* Returns the lanes of an estimate at block `block`. `next` are scratch lanes: a wrench that is not requested, then the
- * room of a state. */
+ * scratch memory of a state. */
 static estimate place_estimate(const api_evaluation *e, const api_selection *selected, size_t block,
                                const double *jacobian, double *next)
 {
@@ -187,7 +187,7 @@ static dyn_momentum_sample momentum_sample_of(const api_evaluation *e, const api
                                  api_state_lane(e, o->u, nv, state)[v * e->lanes]};
 }
 
-/* Takes the step to a sample, and writes its residuals. False: a number is not finite. */
+/* Advances the observer to a sample, and writes the residuals. False: a number is not finite. */
 static bool observe_sample(const api_evaluation *e, const api_selection *selected, observer *s, size_t state)
 {
     const api_external_options *o = selected->options;
@@ -235,7 +235,7 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
     const size_t                nv   = e->model->nv;
     api_evaluation              last = *e;
     last.problem                     = e->query->problem;
-    last.spare                       = e->spares[0]; /* the operation is alone */
+    last.spare = e->spares[0]; /* the request has this operation only, so its scratch lanes are the first */
     if (!o->gain) return true;
     observer s = {.residual = api_take(e->query->pool, nv * sizeof *s.residual),
                   .tau      = api_take(e->query->pool, nv * e->lanes * sizeof *s.tau),

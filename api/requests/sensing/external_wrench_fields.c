@@ -25,7 +25,8 @@ static double *read_positive_vector(api_query *q, const api_node *value, const a
     return list;
 }
 
-/* Returns a list in the order of the model; NULL stays NULL. Sets *room to false with a problem. */
+/* Returns a list in the order of the model; NULL stays NULL. If memory is short, sets *room to false and the
+ * problem. */
 static const double *turn_to_model(const api_query *q, const double *list, bool *room)
 {
     const size_t nv = q->model->nv;

@@ -88,7 +88,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return room + (o->has_children ? 6 * model->n_bodies : 0);
 }
 
-/* Computes the joint wrenches that the cuts need, behind the room. */
+/* Computes the joint wrenches that the cuts need, in the scratch lanes. */
 static const double *find_cut_wrenches(const api_evaluation *e, const dyn_cut_states *s, double *to)
 {
     const dyn_inverse_dynamics io = {

@@ -13,10 +13,10 @@ struct api_contact_events {
     dyn_rigid_event *event; /* [rows][API_MOST_EVENTS] the events in the order of time */
 };
 
-/* Takes the lists of events for all rows of the plan. Returns false with a problem. */
+/* Allocates the lists of events for all rows of the plan. Returns false with a problem. */
 bool api_contact_events_take(const api_plan *plan, api_simulation *s);
 
-/* Lets the simulation of the ODE keep its events, in the list of its row, if they are requested. */
+/* Makes the simulation of the ODE record its events in the list of its row, if the request selects them. */
 void api_contact_events_begin(api_simulated_rows *r);
 
 /* Stores the number of events of the ODE's simulation in the list of its row. */

@@ -7,7 +7,7 @@
 
 enum { MOST_POINTS = 64 };
 
-#define MOST_NUMBER   1e12 /* largest stiffness or other figure, in SI units */
+#define MOST_NUMBER   1e12 /* largest stiffness or other number, in SI units */
 #define SLIP_VELOCITY 1e-3 /* m/s: default slip velocity of compliant contacts */
 #define RESTING_SPEED 1e-3 /* m/s: default of "resting_speed" of rigid contacts */
 

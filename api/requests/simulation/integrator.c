@@ -18,7 +18,7 @@ api_set api_integrator_takes(const dyn_integrator *integrator)
     return integrator->is_implicit ? API_BIT(API_STIFF) : 0;
 }
 
-/* Returns the fields that an integrator needs, and the flags that it takes. */
+/* Returns the fields that an integrator needs, and the flags that it accepts. */
 static api_set fields_of(const dyn_integrator *integrator)
 {
     return api_integrator_needs(integrator) | api_integrator_takes(integrator);

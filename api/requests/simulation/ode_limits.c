@@ -11,7 +11,7 @@
 struct api_ode_limits {
     api_mimics      followers;
     api_mimic_block block;
-    dyn_scene       scene;    /* with the wrenches of held frames and rigid contacts behind those of the request */
+    dyn_scene       scene; /* scene of the request, with the wrenches of held frames and rigid contacts after its own */
     double         *wrenches; /* 9 for each wrench of `scene`, in lanes */
     double         *efforts;  /* nv + mimic joints, in lanes */
 };
@@ -72,7 +72,7 @@ bool api_ode_limits_open(api_evaluation *e, api_simulated_rows *r)
 
 /* --- comparison --------------------------------------------------------------------------------------------------- */
 
-/* Copies the wrenches on held frames and at rigid contacts behind the first n wrenches of limits->wrenches. */
+/* Copies the wrenches on held frames and at rigid contacts after the first n wrenches of limits->wrenches. */
 static void copy_contacts(const api_simulated_rows *r, size_t n, api_ode_limits *limits)
 {
     const size_t W = r->ode.W, frames = r->ode.s->contact ? r->ode.s->contact->n : 0;
@@ -84,7 +84,7 @@ static void copy_contacts(const api_simulated_rows *r, size_t n, api_ode_limits 
                3 * W * sizeof *limits->wrenches);
 }
 
-/* Returns the efforts before clipping, with those of mimic joints behind them, at the accelerations of the last
+/* Returns the efforts before clipping, with those of mimic joints after them, at the accelerations of the last
  * dyn_robot_ode_rate. */
 static const double *find_efforts(api_simulated_rows *r, const double *qd)
 {

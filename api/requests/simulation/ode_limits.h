@@ -2,7 +2,7 @@
 #pragma once
 #include "simulated_rows.h"
 
-/* Takes r->violation from the request's pool; it stays NULL if limits are not requested. Returns false with a
+/* Allocates r->violation from the request's pool; it stays NULL if limits are not requested. Returns false with a
  * problem. */
 bool api_ode_limits_open(api_evaluation *e, api_simulated_rows *r);
 

@@ -34,7 +34,7 @@ enum {
 
 enum {
     STEPS_PER_SAMPLE = 100 /* assumed where steps are adaptive */,
-    STEP   = 24 /* cost of one integration step, in evaluations of inverse dynamics; a contact costs one a stage */,
+    STEP   = 24 /* cost of one integration step, in evaluations of inverse dynamics; a contact adds one per stage */,
     STAGES = 5 /* stages of one integration step */
 };
 
@@ -79,7 +79,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     return !(selected->outputs & API_BIT(MOTOR_TAU)) || selected->result[TAU];
 }
 
-/* Takes the array of limit violations, if one of their outputs is requested. */
+/* Reserves the array of limit violations, if the request selects one of their outputs. */
 static bool take_limits(api_plan *plan, const api_selection *selected)
 {
     api_simulation   *s      = selected->options;
@@ -110,7 +110,7 @@ static bool begin(api_plan *plan, const api_selection *selected)
         s->error[i] = selected->result[POSITION_ERROR + i];
     s->works = selected->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(DYN_WORKS);
     if (s->prescribed.n > 0)
-        s->works = API_BIT(DYN_WORKS) - 1; /* steps depend on all work entries, whether requested or not */
+        s->works = API_BIT(DYN_WORKS) - 1; /* the step size depends on all work entries, whether requested or not */
     return api_simulation_run(plan, s);
 }
 
@@ -152,8 +152,8 @@ static const dyn_integrator *peek_integrator(const api_call *call, const api_inp
     return &dyn_integrator_dopri5;
 }
 
-/* Returns the seconds of `n` simulations of so many integration steps. Simulations in the lanes of a vector take as
- * long as one. */
+/* Returns the seconds of `n` simulations of `steps` integration steps each. Simulations in the lanes of a vector take
+ * as long as one. */
 static double steps_seconds(const api_call *call, const dyn_integrator *integrator, double n, double steps)
 {
     enum { STEPS_FROM_LAST = 6 /* iterations to close the loops from the previous state */ };

@@ -106,7 +106,7 @@ static void observe(void *rows, double t, const double *qd)
     api_ode_limits_compare(rows, t, qd);
 }
 
-/* Takes r->forces, if they are requested. */
+/* Reserves r->forces if the request selects the forces. */
 static bool take_forces(const api_evaluation *e, const api_simulation *s, api_simulated_rows *r)
 {
     bool room = true;

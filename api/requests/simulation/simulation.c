@@ -37,7 +37,7 @@ static bool read_tolerance(const api_query *q, const api_node *value, const api_
                        API_NUMBER_TEXT(s->tolerance), least_tolerance, most_tolerance);
 }
 
-/* Reads the integrator, and the fields that it takes. */
+/* Reads the integrator, and the fields that it needs or accepts. */
 static bool read_integrator(const api_query *q, const api_node *fields, api_simulation *s)
 {
     const api_node *step = api_node_get(fields, "step"), *tolerance = api_node_get(fields, "tolerance");
@@ -168,8 +168,8 @@ api_simulation *api_simulation_read(api_query *q, const api_node *fields)
     return check_rigid(q, s) ? s : NULL;
 }
 
-/* Refuses integrators that stop joints by sharp friction for a motor of a coupled transmission with such friction: the
- * motor holds a combination of joints. */
+/* Refuses integrators that stop joints by sharp friction if a motor of a coupled transmission has such friction: that
+ * would stop a combination of joints. */
 static bool check_sharp_drives(const api_query *q, const api_simulation *s)
 {
     const dyn_model *m     = q->scene.model;
@@ -209,7 +209,8 @@ static bool check_rigid_friction(const api_query *q, const api_simulation *s)
                     "contacts a stiffness");
 }
 
-/* Refuses a controller's own model beside held frames, whose wrenches controllers find on the simulated robot. */
+/* Refuses a model for the controller alone together with held frames: controllers find the wrenches of these frames on
+ * the simulated robot. */
 static bool check_controller_model(const api_query *q, const api_simulation *s)
 {
     const api_place input = api_place_key(NULL, "input"), model = api_place_key(&input, "model");

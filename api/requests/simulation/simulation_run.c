@@ -17,7 +17,7 @@ typedef struct run {
     const api_simulation *s;
     api_simulated_rows   *rows;        /* [slots] one for each task that runs in parallel */
     api_evaluation       *evaluations; /* [slots] evaluations, each with the scene of one row (scene/row_scene.h) */
-    dyn_simulation       *described;   /* [slots] simulations as dynamics/ takes them */
+    dyn_simulation       *described;   /* [slots] descriptions of the simulations for dynamics/ */
     dyn_scene            *scenes;      /* [slots] scenes of `described` */
 } run;
 
@@ -192,7 +192,8 @@ static bool is_of_row(const api_simulated_rows *r, const api_problem *found, api
  * early, unless `done`. Returns false with a problem of the request. */
 static bool record_failures(api_simulated_rows *r, bool done, const api_problem *found, api_problem *problem)
 {
-    const bool late = !done && found->code == API_DEADLINE_PASSED; /* all simulations of the ODE end with their share */
+    const bool late = !done && found->code == API_DEADLINE_PASSED; /* the simulations that are integrated together have
+                                                                      one share of the time, so all of them end */
     if (!done && !is_of_row(r, found, problem)) return false;
     for (size_t l = 0; l < r->ode.state.rows; l++) {
         api_problem own = *found;

@@ -67,7 +67,7 @@ static bool read_steps(const api_query *q, const api_node *given, const api_plac
     return true;
 }
 
-/* Appends the ranges of a phase that begins at `node`: its first node alone if it begins with an impact. */
+/* Appends the ranges of a phase that begins at `node`: only its first node if it begins with an impact. */
 static void append_phase(api_held_ranges *ranges, api_held_range phase, size_t node, size_t steps)
 {
     const api_held_range *before = ranges->n > 0 ? &ranges->range[ranges->n - 1] : NULL;

@@ -3,7 +3,7 @@
 #pragma once
 #include "api/requests/held/held_fields.h"
 
-/* Neighbouring nodes of a rollout whose steps hold the same frames. */
+/* Consecutive nodes of a rollout whose steps hold the same frames. */
 typedef struct api_held_range {
     size_t                 first;   /* first node of the range, which ends before the first node of the next one */
     const dyn_held_set    *contact; /* NULL: no frame is held */

@@ -160,7 +160,7 @@ void api_loop_constraints_solve(api_loop_constraints *s, const double *x, double
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* Writes the wrenches on the held frames behind those of the request. Returns the scene that has them. */
+/* Writes the wrenches on the held frames after those of the request. Returns the scene that has them. */
 static dyn_scene add_holding_wrenches(api_loop_constraints *s, const dyn_scene *scene)
 {
     const size_t W = s->W, given = SITE_VALUES * scene->n_wrenches * W;

@@ -168,14 +168,15 @@ bool api_step_check(const api_evaluation *e, const api_step_means *means, double
 }
 
 /* Notes the problems of the states of `range` whose step has no result; in a rollout they name the step. False: the
- * time is over. */
+ * deadline has passed. */
 static bool check_states(const api_evaluation *e, const api_step_options *o, const api_step_means *by,
                          const api_held_range *range, const dyn_step *io, api_lane_problems *problems)
 {
     const size_t   n = e->query->samples, first = problems->block * e->lanes;
     api_step_means means = *by;
     means.contact        = range->contact;
-    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false; /* a step may have ended half-way */
+    if (!api_deadline_check(e->query->input->deadline, e->problem))
+        return false; /* the deadline may have ended a step half-way */
     for (size_t lane = 0; lane < e->lanes && first + lane < api_states(e->query); lane++) {
         api_problem found;
         api_problem_clear(&found);
@@ -328,8 +329,9 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
 
 /* --- costs ------------------------------------------------------------------------------------------------------ */
 
-/* Returns the seconds of what a request for held frames or for the columns of parameters adds to a state: the held
- * frames as much as two evaluations, each of the 10 n columns of n bodies as much as a product of M^-1 and a vector. */
+/* Returns the seconds that held frames or the columns of parameters, if the request asks for them, add to a state. Held
+ * frames cost as much as two evaluations; each of the 10 n columns of n bodies costs as much as a product of M^-1 and a
+ * vector. */
 static double seconds_of_options(const api_call *call, const api_input *input, double evaluations, double each)
 {
     const api_model *m       = call->model;
@@ -344,7 +346,7 @@ double api_step_seconds(const api_call *call, const api_input *input)
 {
     /* steps of Newton's method; work for each nv^3: derivatives of rk4, products and elimination of implicit Euler */
     enum { NEWTON_STEPS = 5, RK4_CUBE = 1, IMPLICIT_CUBE = 2 };
-    enum { CLOSING_STEPS = 4 /* of the solver that closes the loops at a further evaluation */ };
+    enum { CLOSING_STEPS = 4 /* iterations of the solver that closes the loops, at each evaluation after the first */ };
     const api_model *m  = call->model;
     double           nv = (double)m->nv, evaluations = 0, cube = 0;
     if (api_body_mentions(input, integrators[DYN_RK4])) {

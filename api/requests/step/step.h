@@ -34,7 +34,7 @@ typedef struct api_step_options {
     const api_static_friction *friction; /* joints that may stick; NULL: none */
     const dyn_model           *joints; /* model of the actuated joints of a model with loops (loop_step.h); else NULL */
     size_t                     work;   /* entries of dyn_step.work */
-    size_t                     room;   /* entries of api_step_means.room */
+    size_t                     room;   /* doubles per state of api_step_means.room */
     bool                       differentiates; /* A and B are computed, whether the request selects them or not */
     double                     h;              /* s, duration of a step */
     dyn_step_method            method;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A motor whose compliance is below this part of that without stops is held by them already. */
+/* Relative compliance of a motor below which the joints that have stopped hold it already. */
 #define HELD_ALREADY 1e-12
 
 /* --- request ---------------------------------------------------------------------------------------------------- */
@@ -275,9 +275,9 @@ static dyn_step evaluate_free(const api_step_means *by, const dyn_step *io, cons
     return first;
 }
 
-/* Corrects A where Stribeck's curve of a joint that turns back acts on the other side than before the step. With the
- * rate qd before the step, the kernel differentiates the friction -sign(qd) f(|qd|) of the side of qd, but the step has
- * that of the other side, whose slope has the other sign. */
+/* Corrects A for a joint that reverses within the step and whose friction follows Stribeck's curve. The kernel
+ * differentiates the friction -sign(qd) f(|qd|) at the rate qd before the step; the friction of the reversed motion has
+ * the opposite sign, and so has its slope. */
 static void correct_slopes(const friction_block *b, const dyn_step *io, size_t i)
 {
     const friction_row row = row_of(b, i);

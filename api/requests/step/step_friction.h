@@ -19,8 +19,8 @@ enum { API_STEP_UNDECIDED = DYN_STEP_NOT_CONVERGED + 1 };
 bool api_step_friction_read(api_query *q, const api_held_ranges *held, dyn_step_method method, const api_node *given,
                             const api_place *up, const api_static_friction **friction);
 
-/* Returns the number of joints that may stick, and the entries per state of `room`, before those of api_step_integrate,
- * and of dyn_step.work that they add. Zero if friction is NULL. */
+/* Return the number of joints that may stick; and what they add to the entries per state of `room`, before those of
+ * api_step_integrate, and of dyn_step.work. Zero if friction is NULL. */
 size_t api_step_friction_joints(const api_static_friction *friction);
 size_t api_step_friction_entries(const api_model *model, const api_static_friction *friction);
 size_t api_step_friction_work(const api_query *q, const api_held_ranges *held, const api_static_friction *friction);

@@ -9,10 +9,10 @@
 #include "dynamics/math/geometry.h"
 #include "inertia.h"
 
-/* A shape that a link looks like; it has no part in the dynamics. */
+/* A visual shape of a link, without effect on the dynamics. */
 typedef struct api_document_visual {
     api_solid   solid;    /* API_SOLIDS: a mesh */
-    double      size[3];  /* m, of a solid */
+    double      size[3];  /* sizes of a solid, m */
     const char *mesh;     /* name of the mesh's file; NULL: a solid */
     double      scale[3]; /* factors of the coordinates of a mesh */
     dyn_pose    X;        /* pose in the link frame of the solid's centre and axes, or of the mesh's frame */
@@ -50,7 +50,7 @@ enum { API_LOCK_VALUES = 7 /* most coordinates of a joint */ };
 /* A joint, or the motor coordinate of an elastic joint, that "locked" holds at a position. */
 typedef struct api_document_lock {
     const char *name;
-    size_t      n;                      /* numbers given */
+    size_t      n;                      /* number of values */
     bool        is_array;               /* the document gives an array */
     double      value[API_LOCK_VALUES]; /* in the units of the coordinates */
 } api_document_lock;
@@ -111,7 +111,7 @@ typedef struct api_document {
     bool                 accepts_indefinite; /* bodies may have negative principal moments: reported, not refused */
     dyn_inertia          base_inertia;
     api_document_visuals base_visuals;
-    double               base_rotor_inertia, base_damping, base_gravity_compensation; /* figures of a floating base */
+    double               base_rotor_inertia, base_damping, base_gravity_compensation; /* values of a floating base */
     double               gravity[3];
     bool                 from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
     size_t               n_links;     /* number of links without the base link */
@@ -206,8 +206,8 @@ bool api_document_read_visuals(const api_entry *owner, api_document_visuals *vis
 /* Refuses an inertia that is not physical, and reports a suspicious one. `link` is the name of the link. */
 bool api_document_check_inertia(const api_entry *place, const char *link, const dyn_inertia *inertia);
 
-/* Refuses links and a base with indefinite tensors unless the document accepts them, and reports those that load: all
- * then, else those whose body, with the links that are fixed to it, has a definite one. */
+/* Refuses links and a base with indefinite tensors unless the document accepts them. Reports links whose own tensor is
+ * indefinite while their body, with the links that are fixed to it, is accepted. */
 bool api_document_check_bodies(const api_document *document, api_reader *reader);
 /* Sums inertias of bodies: sum[i + 1], of n_links + 1, is that of link i with the links fixed to it, in its frame, and
  * sum[0] that of the base. */
@@ -217,7 +217,7 @@ typedef struct api_document_point {
     bool is_point;
     bool on_axis; /* true: the point has inertia about other axes */
     bool all;     /* true: the point turns about all axes */
-    int  joint;   /* index of the link whose joint turns it; DYN_WORLD: the floating base */
+    int  joint;   /* index of the link whose joint rotates the point mass; DYN_WORLD: the floating base */
 } api_document_point;
 
 /* Sets points[i + 1], of n_links + 1, for link i, and points[0] for the base, from their sums of inertias. In
@@ -244,7 +244,7 @@ bool api_document_resolve_mimics(api_document *document, api_reader *reader);
 /* Adds entries to the report about the finished tree: merged links, values without effect, suspicious values. */
 bool api_document_review(const api_document *document, api_reader *reader);
 
-/* Reports possible figures that are implausible beside the robot's size: lengths, angles, masses, inertias. */
+/* Reports lengths, angles, masses and inertias that are valid, but implausible for a robot of this size. */
 bool api_document_check_figures(const api_document *document, api_reader *reader);
 
 enum { API_COORDINATE_NAME = 272 }; /* bytes of a coordinate's name, NUL included */

@@ -46,7 +46,7 @@ static bool report_accepted(api_reader *reader, const char *where, const char *l
         api_text_shown(link), link, refusal);
 }
 
-/* The base, where the document accepts its inertia. */
+/* Reports an indefinite tensor of the base, which the document accepts. */
 static bool check_base(const api_document *document, api_reader *reader)
 {
     char reason[160];

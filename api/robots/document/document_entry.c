@@ -294,7 +294,7 @@ bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index
                           API_NUMBER_TEXT(angle), DYN_MAX_ANGLE);
 }
 
-/* Reports an angle of clearly more than a turn: such values are usually degrees. */
+/* Reports an angle of more than one revolution: such values are usually degrees. */
 static bool review_angle(const api_entry *entry, const char *key, size_t index, double angle)
 {
     api_entry place = api_entry_location(entry, key, index);

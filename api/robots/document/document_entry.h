@@ -10,7 +10,7 @@
 #include "api/base/memory/arena.h"
 #include "api/codec/json.h"
 
-#define API_SUSPICIOUS_ANGLE   7.0   /* rad, clearly more than a turn: usually degrees */
+#define API_SUSPICIOUS_ANGLE   7.0   /* rad, more than one revolution: the value is probably in degrees */
 #define API_SUSPICIOUS_GRAVITY 100.0 /* m/s^2, beyond that of any planet: usually mm/s^2 */
 
 typedef struct api_reader {
@@ -59,8 +59,8 @@ bool api_entry_number(const api_entry *entry, const char *key, int need, double 
 bool api_entry_vector(const api_entry *entry, const char *key, int need, double *v, size_t n);
 bool api_entry_not_negative(const api_entry *entry, const char *key, int need, double *v); /* a number >= 0 */
 
-/* Read optional angles in rad and check that they do not exceed DYN_MAX_ANGLE, the limit for angles of states. An
- * angle of more than a turn is reported, because it may be meant in degrees. */
+/* Read optional angles in rad and check that they do not exceed DYN_MAX_ANGLE, the limit for angles of states. An angle
+ * of more than one revolution is reported, because it may be meant in degrees. */
 bool api_entry_angle(const api_entry *entry, const char *key, double *angle);
 bool api_entry_rpy(const api_entry *entry, double rpy[3]); /* reads "rpy": roll, pitch, yaw in rad */
 bool api_entry_check_angle(const api_entry *entry, const char *key, size_t index, double angle);

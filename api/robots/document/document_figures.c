@@ -11,15 +11,15 @@
 #define MANY_TURNS   30.0  /* rad: more turns than joints have; typical of degrees */
 #define NO_LIMIT     1e4   /* rad or m: a larger limit means that the joint has no limit */
 #define HEAVY        1e4   /* kg: heavier than a robot's link; typical of grams, or of densities in kg/mm^3 */
-#define LIGHT        100.0 /* kg: a link of less is not compared with the size of the robot */
+#define LIGHT        100.0 /* kg: a lighter link is not compared with the size of the robot */
 #define DENSEST      2e4   /* kg/m^3: denser than tungsten */
 #define THINNEST     15.0  /* kg/m^3: lighter than foam; published links with measured inertias have above 30 */
-#define SPARSE       100.0 /* kg/m^3: a body of less that is far larger than the robot is a placeholder */
-#define COMPACT      300.0 /* kg/m^3: a link of less whose tensor is the identity has a placeholder */
-#define SMALLEST     0.02  /* m: the size of a smaller robot says nothing about its links */
-#define LARGE_RADIUS 0.9   /* m: the radius of gyration of 1 kg with 1 kg m^2, and more */
+#define SPARSE       100.0 /* kg/m^3: a body of lower density far larger than the robot has placeholder values */
+#define COMPACT      300.0 /* kg/m^3: a link below this density whose tensor is the identity has placeholder values */
+#define SMALLEST     0.02  /* m: links of a robot that is smaller than this are not compared with its size */
+#define LARGE_RADIUS 0.9   /* m: a larger radius of gyration is suspicious; a placeholder of 1 kg, 1 kg m^2 has 1 */
 
-enum { TEXT = 400, LISTED = 3 /* further names in an entry */ };
+enum { TEXT = 400, LISTED = 3 /* bytes of a text; further links that an entry names */ };
 
 /* Implausible relations of mass and inertia; each link has one at most. */
 typedef enum oddity { PLAUSIBLE, TOO_HEAVY, TOO_LARGE, IDENTITY, TOO_LIGHT, TOO_DENSE, POINT_MASS, TRIFLE } oddity;
@@ -27,12 +27,12 @@ typedef enum oddity { PLAUSIBLE, TOO_HEAVY, TOO_LARGE, IDENTITY, TOO_LIGHT, TOO_
 /* The robot, and sizes to compare with. Index n_links stands for the base. */
 typedef struct scene {
     const api_document *document;
-    dyn_inertia        *body;  /* api_document_sum_bodies */
-    api_document_point *point; /* api_document_find_points */
+    dyn_inertia        *body;  /* written by api_document_sum_bodies */
+    api_document_point *point; /* written by api_document_find_points */
     double             *reach; /* [i]: distance from the base to link i along the chain of links, m */
-    double *extent;            /* [i]: from the joint of link i to its neighbours and to what is fixed to the link, m */
+    double *extent; /* [i]: m, greatest distance from the joint of link i to the next joints and fixed links */
     oddity *odd;
-    double  joints, size; /* greatest reach, without and with centres of mass */
+    double  joints, size; /* m: greatest reach of a joint; greatest reach of a joint or centre of mass */
 } scene;
 
 static const char *named_link(const scene *s, size_t i)
@@ -109,20 +109,20 @@ static bool is_identity(const double T[6])
     return T[0] == 1 && T[3] == 1 && T[5] == 1 && T[1] == 0 && T[2] == 0 && T[4] == 0;
 }
 
-/* True if no body of this mass has so small a moment: of all bodies a ball has the least. */
+/* True if the density would exceed DENSEST: a ball has the least moment of all bodies of one mass and density. */
 static bool is_too_dense(const dyn_inertia *inertia)
 {
     double ball = cbrt(inertia->mass / ball_volume(1) / DENSEST), radius = radius_of(inertia);
     return radius * radius < 0.4 * ball * ball;
 }
 
-/* True if link i itself moves, or the base. */
+/* True if link i has a joint that moves; index n_links, the base, counts as moving. */
 static bool is_mover(const scene *s, size_t i)
 {
     return i == s->document->n_links || s->document->links[i].dyn.joint != DYN_FIXED;
 }
 
-/* The body that link i belongs to; the base with all that is fixed to it is one also where the base does not move. */
+/* Inertia of the body that contains link i: the links that are fixed to each other, or to the base. */
 static const dyn_inertia *whole_body(const scene *s, size_t i)
 {
     int mover = i == s->document->n_links ? DYN_WORLD : (int)i;
@@ -259,8 +259,8 @@ static double arm_of(const scene *s, size_t i)
     return dyn_norm(p);
 }
 
-/* True if the centre of mass is outside: far beyond the neighbours of the link, and so far from the joint that a body
- * with this inertia does not reach back to the joint. */
+/* True if the centre of mass is implausible: far beyond the neighbours of the link, and so far from the joint that a
+ * body with this inertia does not reach back to the joint. */
 static bool has_far_com(const scene *s, size_t i)
 {
     const dyn_inertia *I   = inertia_of(s, i);
@@ -284,7 +284,7 @@ static double farthest_limit(const api_document_link *link)
     return fmax(fabs(link->lower), fabs(link->upper));
 }
 
-/* True for a joint of this kind with a limit beyond `most`, but not so far that it means none. */
+/* True if the joint is of this kind and has a limit beyond `most`, but below NO_LIMIT. */
 static bool has_limit_beyond(const scene *s, size_t i, dyn_joint_kind kind, double most)
 {
     const api_document_link *link = i < s->document->n_links ? &s->document->links[i] : NULL;
@@ -311,12 +311,12 @@ static void describe_limit(const scene *s, size_t i, char text[TEXT])
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
-/* A kind of suspicious figure; one entry of the report names all links or joints that have it. */
+/* A kind of suspicious value; one entry of the report names all links or joints that have it. */
 typedef struct suspicion {
     const char *severity;
     const char *member;                      /* member of a link in the document */
-    const char *screws;                      /* member of "screws" that has the figure */
-    bool (*holds)(const scene *s, size_t i); /* NULL: it holds for links with the oddity `odd` */
+    const char *screws;                      /* member of "screws" that has the value */
+    bool (*holds)(const scene *s, size_t i); /* which links the entry names; NULL: those with the oddity `odd` */
     oddity odd;
     void (*describe)(const scene *s, size_t i, char text[TEXT]); /* writes the predicate of the sentence */
 } suspicion;

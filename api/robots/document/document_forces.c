@@ -77,7 +77,7 @@ bool api_document_read_friction(const api_entry *owner, dyn_friction *out)
     return true;
 }
 
-/* Refuses what the spring of a joint with a quaternion has not. */
+/* Refuses fields that the spring of a joint with a quaternion does not have. */
 static bool check_free_spring(const api_entry *spring, dyn_joint_kind kind)
 {
     static const char *const polynomials[] = {"stiffness_polynomial", "damping_polynomial"};

@@ -77,7 +77,8 @@ static bool read_position_limits(const api_entry *limits, api_document_link *lin
     return true;
 }
 
-/* Reads a limit that is greater than 0: a rate of 0 would freeze the effort, no acceleration the joint. */
+/* Reads a limit that must be greater than 0: an effort rate of 0 would freeze the effort, an acceleration of 0 the
+ * joint. */
 static bool read_positive(const api_entry *entry, const char *name, const char *unit, bool *has, double *limit)
 {
     *has = api_entry_has(entry, name);
@@ -87,7 +88,7 @@ static bool read_positive(const api_entry *entry, const char *name, const char *
                                         API_NUMBER_TEXT(*limit), unit);
 }
 
-/* Reads "effort_speed", the line of a motor with limited voltage. */
+/* Reads "effort_speed", the linear torque-speed limit of a motor with limited voltage. */
 static bool read_effort_speed(const api_entry *limits, api_drive_limits *to)
 {
     static const char *const fields[] = {"stall_effort", "slope", NULL};

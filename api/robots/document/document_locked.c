@@ -274,7 +274,7 @@ static void drop_motor(api_document *document, int joint_link)
 }
 
 /* Locks the motor coordinate theta of an elastic joint. R = k (q - theta - rest) + d qd becomes part of the joint's
- * spring: two springs side by side are one at the mean of their rests. */
+ * spring: two parallel springs equal one at the mean of their rest positions, weighted by stiffness. */
 static bool lock_motor(api_document *document, api_reader *reader, int i, api_document_lock *lock)
 {
     dyn_link         *l = &document->links[i].dyn;

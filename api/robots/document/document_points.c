@@ -6,9 +6,9 @@
 
 #define NO_MOMENT 1e-9 /* part of the sum of the principal moments; a moment below it is 0 but for rounding */
 
-/* The nearest joint at or above a link that turns the link, and its axis in the frame of the link. */
+/* The nearest joint at or above a link that rotates the link, and its axis in the frame of the link. */
 typedef struct turning {
-    bool   turns;   /* false: the link does not turn, and the rest is unused */
+    bool   turns;   /* false: no joint rotates the link, and the other members are unused */
     bool   all;     /* the link turns about all axes */
     int    joint;   /* index of the joint's link; DYN_WORLD: the floating base */
     double axis[3]; /* unit vector, unless `all` */
@@ -21,7 +21,7 @@ static void turn_back(const double R[3][3], const double u[3], double v[3])
         v[i] = R[0][i] * u[0] + R[1][i] * u[1] + R[2][i] * u[2];
 }
 
-/* Finds the turning of link i from that of its parent. */
+/* Finds the joint that rotates link i, from the result for its parent. */
 static turning find_turning(const api_document *document, int i, const turning *parent)
 {
     const dyn_link *link = &document->links[i].dyn;
@@ -30,15 +30,16 @@ static turning find_turning(const api_document *document, int i, const turning *
     if (all || dyn_joint_types[link->joint].turns) {
         t = (turning){.turns = true, .all = all, .joint = i};
         if (!t.all) turn_back(link->after.R, link->axis, t.axis);
-    } else if (t.turns && !t.all) { /* the axis is at rest in the link, as a joint without rotation is between */
+    } else if (t.turns &&
+               !t.all) { /* fixed and prismatic joints keep the direction of the axis constant in the link frame */
         const dyn_pose X = dyn_pose_compose(&link->before, &link->after);
         turn_back(X.R, parent->axis, t.axis);
     }
     return t;
 }
 
-/* The moment of inertia about the axes through the centre of mass about which the body turns, and the least where it
- * turns about all; `whole` is the sum of the principal moments. */
+/* Returns the moment of inertia about the parallel to the rotation axis through the centre of mass; the smallest
+ * principal moment if the body rotates about all axes. `whole` receives the sum of the principal moments. */
 static double find_moment(const dyn_inertia *inertia, const turning *t, double *whole)
 {
     const double *T = inertia->about_com, *a = t->axis;
@@ -51,7 +52,7 @@ static double find_moment(const dyn_inertia *inertia, const turning *t, double *
     return fmin(moments[0], fmin(moments[1], moments[2]));
 }
 
-/* True if a body that turns so has mass and no inertia about its axis, or about some axis. */
+/* True if the body has mass, and no moment of inertia about an axis about which it rotates. */
 static bool is_point(const dyn_inertia *body, const turning *t, double *whole)
 {
     *whole = 0;

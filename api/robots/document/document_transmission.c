@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORST_CONDITION 1e8 /* of the matrix: the largest row sum of |inverse| |matrix| */
+#define WORST_CONDITION 1e8 /* largest condition number of the matrix: the row sum norm of |inverse| |matrix| */
 
 /* --- each by itself ----------------------------------------------------------------------------------------------- */
 
@@ -73,7 +73,7 @@ static bool invert(size_t n, const double *matrix, double *inverse)
     return true;
 }
 
-/* The condition of the matrix, which scaling its rows does not change. */
+/* The condition number of the matrix, which scaling its rows does not change. */
 static double condition_of(size_t n, const double *matrix, const double *inverse)
 {
     double worst = 0;

@@ -61,8 +61,9 @@ static bool check_frame_names(const api_document *document, api_reader *reader, 
 {
     static const char reason[] = "links and frames share one namespace";
     char              text[64];
-    json_t           *names = json_copy((json_t *)(uintptr_t)links); /* copied: the map of links gets no frames */
-    bool              ok    = names || api_reader_no_memory(reader);
+    json_t           *names =
+        json_copy((json_t *)(uintptr_t)links); /* a copy, so that the names of frames do not enter the map of links */
+    bool ok = names || api_reader_no_memory(reader);
     if (ok && document->has_tip) ok = enter(names, reader, document->tip.name, 0, "/screws/M", reason);
     for (size_t i = 0; ok && i < document->n_frames; i++)
         if (!document->has_tip || i + 1 != document->n_listed)

@@ -1,4 +1,5 @@
-/* drive_limits.h - the limits of what drives a joint, in terms of the joint, or of a motor. */
+/* drive_limits.h - the limits of the drive of a joint, in terms of the joint's coordinate, or of a motor, in terms of
+ * the motor's. */
 #pragma once
 #include <stdbool.h>
 

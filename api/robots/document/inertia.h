@@ -6,7 +6,7 @@
  * eigenvalue of the tensor below -1e-9 times the largest and -1e-12 m^2 times the mass, which is rounding. */
 const char *api_inertia_refusal(const dyn_inertia *inertia, char reason[160]);
 
-/* True if the tensor alone is the reason. The sum with other bodies may be accepted. */
+/* True if the inertia is refused for its tensor only. The sum with other bodies may be accepted. */
 bool api_inertia_is_indefinite(const dyn_inertia *inertia);
 
 /* Returns NULL if `inertia` is plausible; otherwise the suspicion, written into `reason`: principal moments that
@@ -46,7 +46,7 @@ typedef struct api_solid_form {
 } api_solid_form;
 const api_solid_form *api_solid_form_of(api_solid solid);
 
-double api_solid_volume(api_solid solid, const double *size); /* in m^3; sizes in m */
+double api_solid_volume(api_solid solid, const double *size); /* volume, m^3; sizes in m */
 
 /* Inertia of a homogeneous solid of mass `mass` (kg), in the frame in which X is the pose of the solid's axes and
  * centre. Sizes may be 0: thin plates and rods. */

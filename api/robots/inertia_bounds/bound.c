@@ -74,7 +74,7 @@ static bool is_sound(const dyn_inertia *inertia)
            I[2] >= API_SOUND_LEAST;
 }
 
-/* Children come before parents. */
+/* Visits children before their parents, so that a fixed link makes its parent sound, too. */
 bool api_bound_find_sound(const api_document *document, api_reader *reader, api_sound_links *sound)
 {
     sound->base = is_sound(&document->base_inertia);
@@ -90,7 +90,7 @@ bool api_bound_find_sound(const api_document *document, api_reader *reader, api_
     return true;
 }
 
-/* A moment far below the largest one, which rounding would lose, is raised with it. */
+/* A moment below 1e-12 of the largest one would be lost in rounding, so it is raised in proportion. */
 bool api_bound_link(api_document *document, api_reader *reader, int link)
 {
     dyn_inertia *inertia = inertia_of(document, link);

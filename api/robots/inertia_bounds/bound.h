@@ -9,7 +9,7 @@
 #pragma once
 #include "api/robots/document/document.h"
 
-#define API_SOUND_LEAST  1e-15 /* kg, kg m^2: MuJoCo takes less for nothing (mjMINVAL) */
+#define API_SOUND_LEAST  1e-15 /* kg, kg m^2: MuJoCo treats smaller masses and moments as zero (mjMINVAL) */
 #define API_BOUND_MASS   1e-6  /* kg */
 #define API_BOUND_MOMENT 1e-9  /* kg m^2, of a radius of gyration of 3 cm with that mass */
 

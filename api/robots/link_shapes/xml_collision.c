@@ -43,7 +43,7 @@ static void scale_mesh(api_mesh *mesh, const double scale[3])
     }
 }
 
-/* Measures a closed mesh; `reason` becomes a clause where that is impossible. */
+/* Measures a closed mesh. On failure `reason` receives the cause as a clause. */
 static void measure_file(const api_model_source *source, const api_collision *collision, api_arena *arena,
                          api_mesh_body *body, char reason[API_MESH_REASON])
 {
@@ -52,7 +52,7 @@ static void measure_file(const api_model_source *source, const api_collision *co
     api_mesh_edges        edges;
     const char           *bytes  = api_xml_find_file(source, collision->file, &length);
     const api_mesh_format format = api_mesh_format_of(collision->file);
-    if (!bytes && format != API_MESH_FORMATS) /* files of other formats do not come with the robot's */
+    if (!bytes && format != API_MESH_FORMATS) /* a client sends only files of mesh formats along with the robot */
         api_mesh_fail(reason, "the file did not come with that of the robot");
     else
         api_mesh_read(&mesh, arena, &(api_mesh_file){format, bytes, length, false}, reason);

@@ -1,4 +1,5 @@
-/* xml_visual.c - write shapes to the document, and read the visuals of a link apart from the problems of the file. */
+/* xml_visual.c - write visual shapes to the document, and read the visuals of a link so that their errors do not refuse
+ * the file. */
 #include "xml_visual.h"
 #include "api/robots/document/document.h"
 #include "dynamics/math/geometry.h"
@@ -68,7 +69,7 @@ bool api_xml_add_visual(api_xml_reader *reader, json_t *owner, const api_xml_vis
     return json_array_append_new(list, entry) == 0 || api_reader_no_memory(&reader->base);
 }
 
-/* Reads one visual with a problem of its own. */
+/* Reads one visual; its error is set in `apart` instead of the reader's problem. */
 static bool read_apart(api_xml_reader *reader, api_xml_visual *visual, json_t *owner, api_xml_visual_reader *read,
                        void *format, api_problem *apart)
 {

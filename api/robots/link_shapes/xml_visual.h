@@ -6,7 +6,7 @@
 
 /* A shape and its colour. */
 typedef struct api_xml_visual {
-    api_collision shape; /* kind, solid, size, file, scale and X count */
+    api_collision shape; /* members that are used: kind, solid, size, file, scale, X */
     bool          has_rgba;
     double        rgba[4];
 } api_xml_visual;
@@ -18,7 +18,7 @@ typedef bool api_xml_visual_reader(void *format, const xmlNode *element, api_xml
  * size, the 1001st) gives false with a problem. */
 bool api_xml_add_visual(api_xml_reader *reader, json_t *owner, const api_xml_visual *visual);
 
-/* Reads all <visual> children of a link, and reports how many of them cannot be read or held. False when memory is
- * short. */
+/* Reads all <visual> children of a link, and reports how many of them cannot be read, or are more than a document can
+ * hold. False when memory is short. */
 bool api_xml_read_visuals(api_xml_reader *reader, const xmlNode *link, json_t *owner, api_xml_visual_reader *read,
                           void *format);

@@ -9,7 +9,7 @@ typedef struct visitor {
     void                *arg;
 } visitor;
 
-/* Passes an attribute on, if the element has it. */
+/* Calls the visitor with the value of an attribute, if the element has it. */
 static bool pass_attribute(const visitor *v, const xmlNode *element, const char *attribute, api_reference_kind kind)
 {
     xmlChar *name = xmlGetNoNsProp(element, (const xmlChar *)attribute);
@@ -18,7 +18,7 @@ static bool pass_attribute(const visitor *v, const xmlNode *element, const char 
     return more;
 }
 
-/* Passes on the content of the child <uri>, without white space around it. */
+/* Calls the visitor with the content of the child <uri>, without white space around it. */
 static bool pass_uri(const visitor *v, const xmlNode *element, api_reference_kind kind)
 {
     const xmlNode *uri  = api_xml_child(element, "uri");
@@ -50,7 +50,7 @@ static bool visit_element(const visitor *v, const xmlNode *element)
     return true;
 }
 
-/* Visits the element and all in it; the nesting limit of the parser bounds the recursion. */
+/* Visits the element and its descendants; the nesting limit of the parser bounds the recursion. */
 static bool visit_tree(const visitor *v, const xmlNode *element)
 {
     if (!visit_element(v, element)) return false;

@@ -39,8 +39,8 @@ static bool has_expression(const char *text)
     return false;
 }
 
-/* Finds an expression in the attributes or the text of an element; false with a problem, unless the place is aside;
- * *left is the first expression there. */
+/* Finds an expression in the attributes or the text of an element. With `aside` (is_aside) sets *left to the first such
+ * element, else returns false with a problem. */
 static bool check_text(api_xml_reader *reader, const xmlNode *element, const xmlNode *text, bool aside,
                        const xmlNode **left)
 {
@@ -54,7 +54,7 @@ static bool check_text(api_xml_reader *reader, const xmlNode *element, const xml
     return true;
 }
 
-/* Checks an element and all in it; the nesting limit of the parser bounds the recursion. */
+/* Checks an element and its descendants; the nesting limit of the parser bounds the recursion. */
 static bool refuse_expressions(api_xml_reader *reader, const xmlNode *element, bool aside, const xmlNode **left)
 {
     char        text[API_XML_QUALIFIED];

@@ -121,7 +121,7 @@ static bool keep_assembly(json_t *document, const api_model *model, const json_t
 
 /* --- the model ---------------------------------------------------------------------------------------------------- */
 
-/* Makes problems of the reduced document point into "locked", which brought them. */
+/* Makes problems of the reduced document point into "locked" of the request, which caused them. */
 static void point_at_locks(api_problem *problem)
 {
     api_problem found = *problem;

@@ -26,7 +26,7 @@ static bool fail_query(const char *joint, api_problem *problem)
         joint);
 }
 
-/* Decodes [from, end) in place of a copy. NULL with a problem; the caller frees the text. */
+/* Copies [from, end) and percent-decodes the copy. NULL with a problem; the caller frees the text. */
 static char *decode_list(const char *from, const char *end, api_problem *problem)
 {
     char *text = calloc((size_t)(end - from) + 1, 1), *to = text;
@@ -47,7 +47,7 @@ static char *decode_list(const char *from, const char *end, api_problem *problem
     return text;
 }
 
-/* Cuts the last field, behind a colon, off a text if it is a finite number. */
+/* Removes the last field and its colon from the text if the field is a finite number. */
 static bool cut_number(char *text, double *value)
 {
     char        *colon  = strrchr(text, ':');
@@ -60,7 +60,7 @@ static bool cut_number(char *text, double *value)
 /* Adds one joint to `locked`. */
 static bool add_locked(char *joint, json_t *locked, api_problem *problem)
 {
-    double       value[API_LOCK_VALUES]; /* from the last to the first */
+    double       value[API_LOCK_VALUES]; /* in reverse order: the last number of the text first */
     size_t       n     = 0;
     const size_t whole = strlen(joint);
     while (n < API_LOCK_VALUES && cut_number(joint, &value[n]))

@@ -10,8 +10,8 @@
 #include "loop_jacobian.h"
 #include <math.h>
 
-/* Displacement of joints beside the reference position, rad or m. The loops are then open by its square, so that a
- * column counts as independent only if the others leave it more. */
+/* Displacement of joints from the reference position, rad or m, at which the rank is computed again. The loops are then
+ * open by about STEP^2, so the threshold for independent columns is higher there. */
 #define STEP 1e-3
 static const double independent_beside = 1e-5;
 
@@ -34,16 +34,17 @@ static bool extend_by_several(api_loop_jacobian *J, api_loop_column *c)
     return all;
 }
 
-/* Returns the part of a column's length that the basis leaves, and makes the column that rest; 0 if it is no candidate.
- */
+/* Projects a column onto the complement of the basis, in place. Returns the part of its length that is left, or 0 if
+ * the column is no candidate of the tier. */
 static double share_left(const api_loop_jacobian *J, api_loop_column *c, tier which)
 {
     return c->chosen || c->tier != (int)which || c->n > 1 || c->norm == 0 ? 0
                                                                           : api_loop_column_reduce(J, c->v) / c->norm;
 }
 
-/* Chooses columns of one tier: each time the last one of the file among those of which the basis leaves at least half
- * of the most, so that the first joints stay coordinates and the others follow from them well. */
+/* Chooses columns of one tier until none is independent of the basis. Among the columns that keep at least half of the
+ * largest remaining share, the last one is chosen: the first joints of the file stay coordinates, and the others follow
+ * from them with a good condition. */
 static void choose_tier(api_loop_jacobian *J, tier which)
 {
     for (;;) {
@@ -118,7 +119,7 @@ static void spread_displacements(const api_loop_jacobian *J, const double *colum
     }
 }
 
-/* Returns the rank of the loops beside the reference position. */
+/* Sets *rank to the rank of the loop Jacobian at the displaced position. False with a problem. */
 static bool find_rank_beside(const api_loop_jacobian *J, const double *step, size_t *rank)
 {
     api_loop_tree    *t     = J->t;
@@ -139,8 +140,9 @@ static bool find_rank_beside(const api_loop_jacobian *J, const double *step, siz
     return true;
 }
 
-/* Sets *regular to whether the rank is the same beside the reference position. A linkage that is drawn stretched has a
- * smaller one there: a choice that counts on it would be wrong at all other positions. */
+/* Sets *regular to true if the loop Jacobian has the same rank at a displaced position. At a singular reference
+ * position, such as a stretched linkage, the rank is smaller, and joints chosen there would be wrong at all other
+ * positions. */
 static bool check_regular(const api_loop_jacobian *J, bool *regular)
 {
     api_arena *arena       = J->t->xml->base.arena;
@@ -200,7 +202,7 @@ static bool is_determined(api_loop_jacobian *J)
     return determined && J->rank == rank;
 }
 
-/* Sets the group of each loop that a joint moves to the least of these. True: one has changed. */
+/* Sets the group number of all loops that a joint moves to the smallest of their numbers. True if one has changed. */
 static bool join_groups(const bool *moves, size_t n_loops, size_t *group)
 {
     size_t least   = n_loops;
@@ -256,7 +258,7 @@ static bool report_locked(api_loop_tree *t)
     return ok;
 }
 
-/* Chooses the driven joints anew, unless the given ones determine the loops. */
+/* Chooses the driven joints anew, unless those of the file determine the loops. */
 static bool choose_drives(api_loop_tree *t)
 {
     api_loop_jacobian J;
@@ -269,7 +271,7 @@ static bool choose_drives(api_loop_tree *t)
     for (size_t i = 0; i < J.n; i++)
         if (J.column[i].tier == SEVERAL) {
             if (!extend_by_several(&J, &J.column[i])) t->undetermined = J.column[i].joint->name;
-            J.column[i].chosen = true; /* if the loops leave it a freedom, the model is refused */
+            J.column[i].chosen = true; /* a model in which the loops do not determine it is refused */
         }
     for (int which = PLAIN; which < TIERS; which++)
         choose_tier(&J, (tier)which);

@@ -3,7 +3,7 @@
 #pragma once
 #include "loop_tree.h"
 
-/* Sets `driven` of each joint that moves the loops and follows no other. Given drives stay if they determine the loops,
- * and at a singular position of the loops. Reports which joint is driven although it was not, or follows although it
- * was driven, in the words of the tree. False with a problem of memory. */
+/* Sets `driven` of each joint that moves the loops and follows no other joint. The choice of the caller stays if it
+ * determines the loops, and where the reference position of the loops is singular. Reports each joint whose `driven`
+ * has changed, with the clauses of t->words. False with a problem of memory. */
 bool api_loop_choose(api_loop_tree *t);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Joints of the loops, and their equations; with more there is no Jacobian. */
+/* Largest numbers of joints and equations of the loops; with more there is no Jacobian. */
 enum { MOST_JOINTS = 512, MOST_ROWS = 1024 };
 
 /* --- columns ------------------------------------------------------------------------------------------------------ */
@@ -11,7 +11,7 @@ enum { MOST_JOINTS = 512, MOST_ROWS = 1024 };
 /* The motion of one degree of freedom at the reference position, in the world. */
 typedef struct motion {
     double axis[3], point[3];
-    double turns, slides; /* rad/rad and m/rad; or 0 and m/m */
+    double turns, slides; /* rotation and translation per unit of the coordinate: rad/rad and m/rad, or 0 and m/m */
 } motion;
 
 static motion motion_about(api_loop_motion kind, double pitch)
@@ -47,7 +47,8 @@ static motion degree_motion(const api_loop_tree *t, const api_loop_joint *joint,
     return w;
 }
 
-/* Adds `factor` times the motion of the point x, and unless the loop is a point the turn, to the rows of a loop. */
+/* Adds `factor` times the velocity of the point x to the first three rows of a loop, and the angular velocity to the
+ * next three unless the loop constrains a point only. */
 static void add_degree_motion(double *to, const motion *w, const double x[3], bool is_point, double factor)
 {
     for (int i = 0; i < 3; i++) {
@@ -70,7 +71,7 @@ static dyn_pose loop_frame(const api_loop_tree *t, const api_loop *loop, int sid
     return dyn_pose_compose(&X, &loop->X[side]);
 }
 
-/* Returns 1 if the joint moves the second body of the loop alone, -1 the first alone, else 0. */
+/* Returns 1 if the joint moves only the second body of the loop, -1 only the first, else 0. */
 static double loop_side_of(const api_loop_tree *t, const api_loop *loop, const api_loop_joint *joint)
 {
     int side[2] = {0, 0};
@@ -122,13 +123,13 @@ double api_loop_column_length(const double *v, size_t rows)
 
 double api_loop_column_norm(const api_loop_jacobian *J, const double *v)
 {
-    static const double rounding = 1e-13; /* part of the longest column */
+    static const double rounding = 1e-13; /* relative to the longest column */
     double              length   = api_loop_column_length(v, J->rows);
     return length > rounding * J->longest ? length : 0;
 }
 
-/* Begins the basis with the directions in which the frames of the loops may move. A direction on which both frames
- * agree no more, beside the reference position, is taken from frame a. */
+/* Begins the basis with the directions in which the frames of a loop may move. Away from the reference position the two
+ * frames may differ in such a direction; then that of frame a counts. */
 static bool extend_by_free(api_loop_jacobian *J)
 {
     size_t  row = 0;
@@ -208,7 +209,7 @@ bool *api_loop_find_moves(const api_loop_jacobian *J)
 
 double api_loop_column_reduce(const api_loop_jacobian *J, double *v)
 {
-    for (size_t k = 0; k < 2 * J->rank; k++) { /* twice for rounding */
+    for (size_t k = 0; k < 2 * J->rank; k++) { /* projects twice, against rounding errors */
         const double *b   = J->basis + (k % J->rank) * J->rows;
         double        dot = 0;
         for (size_t i = 0; i < J->rows; i++)

@@ -76,7 +76,7 @@ static uint64_t hash_vertex(const double v[3])
     return mix(mix(mix(bits[0]) ^ bits[1]) ^ bits[2]);
 }
 
-/* Finds the place of a vertex in the table, free or with a vertex at the same coordinates. */
+/* Returns the index of the table entry for a vertex: an empty one, or one with a vertex at the same coordinates. */
 static size_t find_vertex(const api_mesh *mesh, const uint32_t *table, size_t size, const double v[3])
 {
     size_t place = (size_t)hash_vertex(v) & (size - 1);
@@ -107,7 +107,8 @@ const char *api_mesh_merge(api_mesh *mesh, api_arena *arena, char reason[API_MES
     return NULL;
 }
 
-/* An edge between two vertices, the lower index first; how often faces pass it upward and downward. */
+/* An edge between two vertices, the lower index first, and the numbers of faces that pass it from the lower to the
+ * higher index and back. */
 typedef struct edge {
     uint32_t low, high;
     uint32_t up, down;

@@ -10,7 +10,7 @@
 enum {
     API_MESH_FACES    = 1000000, /* most faces of a mesh */
     API_MESH_VERTICES = 3000000, /* most vertices of a mesh */
-    API_MESH_POINTS   = 200000,  /* most vertices of a mesh whose convex hull is asked for */
+    API_MESH_POINTS   = 200000,  /* most vertices of a mesh for which a convex hull is computed */
     API_MESH_REASON   = 160      /* bytes of a reason, NUL included */
 };
 
@@ -18,10 +18,10 @@ typedef struct api_mesh {
     size_t    n_vertices, n_faces;
     double   *vertex;   /* [3 n_vertices] m, each number representable as a 32-bit float */
     uint32_t *face;     /* [3 n_faces] vertices of a triangle, counter-clockwise as seen from outside */
-    size_t    left_out; /* faces of further groups of an OBJ file, of which MuJoCo reads the first alone */
+    size_t    left_out; /* faces of further groups of an OBJ file, of which MuJoCo reads only the first */
 } api_mesh;
 
-/* Rules by which a mesh weighs: `inertia` of <mesh> in MJCF. */
+/* Rules for the mass of a mesh: `inertia` of <mesh> in MJCF. */
 typedef enum api_mesh_rule {
     API_MESH_CONVEX, /* the convex hull of the vertices */
     API_MESH_EXACT,  /* the volume that it encloses */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_RESOLUTION = 200 }; /* 80 000 faces of a supertorus */
+enum { MOST_RESOLUTION = 200 }; /* gives a supertorus of 80 000 faces */
 
 const char *const api_builtin_mesh_names[API_BUILTIN_MESHES + 1] = {"hemisphere", "sphere", "supersphere", "supertorus",
                                                                     "wedge",      "plate",  "cone",        NULL};
@@ -32,7 +32,7 @@ static void put_face(maker *m, size_t a, size_t b, size_t c)
 
 /* --- hemisphere --------------------------------------------------------------------------------------------------- */
 
-/* Puts row `row`, of 4 (row + 1) vertices on an octahedron, moved to the sphere. */
+/* Appends row `row` of the hemisphere: 4 (row + 1) vertices of an octahedron, projected to the sphere. */
 static void put_row_of_hemisphere(maker *m, int row, int n_rows)
 {
     static const double equator[5][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {1, 0}};
@@ -47,7 +47,7 @@ static void put_row_of_hemisphere(maker *m, int row, int n_rows)
         }
 }
 
-/* Joins row `row` with the next one. */
+/* Appends the faces between row `row` and the next one. */
 static void join_rows(maker *m, size_t row)
 {
     size_t start = 2 * row * (row + 1) + 1, count = 4 * (row + 1), next = start + count, more = 4 * (row + 2);
@@ -102,8 +102,8 @@ static void put_icosahedron(maker *m)
         put_face(m, corner[f][0], corner[f][1], corner[f][2]);
 }
 
-/* The vertex in the middle of an edge, which two faces share: that of the other face, or a new one. `middle` has room
- * for six edges at each vertex, the most there are: [6 n] pairs of the other end and the middle. */
+/* Returns the vertex in the middle of an edge: the one that the other face at the edge has made, or a new one. `middle`
+ * has six entries for each vertex, since it has at most six edges: pairs of the other end and the middle. */
 static uint32_t middle_of(maker *m, uint32_t (*middle)[2], uint32_t a, uint32_t b)
 {
     uint32_t low = a < b ? a : b, high = a < b ? b : a;

@@ -3,13 +3,13 @@
 #include "mesh.h"
 
 typedef enum api_builtin_mesh {
-    API_BUILTIN_HEMISPHERE,  /* resolution 0 to 10 */
-    API_BUILTIN_SPHERE,      /* subdivisions of an icosahedron, 0 to 4 */
-    API_BUILTIN_SUPERSPHERE, /* resolution from 3; exponents e, n */
-    API_BUILTIN_SUPERTORUS,  /* resolution from 3; radius of the tube up to 1; exponents s, t */
-    API_BUILTIN_WEDGE,       /* resolutions; fields of view, degrees; gamma: vertices without faces */
-    API_BUILTIN_PLATE,       /* resolutions: a shell */
-    API_BUILTIN_CONE,        /* number of edges from 3, radius of the top: vertices without faces */
+    API_BUILTIN_HEMISPHERE,  /* parameter: resolution 0 to 10 */
+    API_BUILTIN_SPHERE,      /* parameter: subdivisions of an icosahedron, 0 to 4 */
+    API_BUILTIN_SUPERSPHERE, /* parameters: resolution from 3; exponents e, n */
+    API_BUILTIN_SUPERTORUS,  /* parameters: resolution from 3; radius of the tube up to 1; exponents s, t */
+    API_BUILTIN_WEDGE,       /* parameters: resolutions; fields of view, degrees; gamma. Vertices only, no faces */
+    API_BUILTIN_PLATE,       /* parameters: resolutions. A shell */
+    API_BUILTIN_CONE,        /* parameters: number of edges from 3, radius of the top. Vertices only, no faces */
     API_BUILTIN_MESHES
 } api_builtin_mesh;
 
@@ -19,7 +19,7 @@ enum { API_BUILTIN_PARAMETERS = 5 /* most parameters of one of them */ };
 extern const char *const api_builtin_mesh_names[API_BUILTIN_MESHES + 1];
 extern const size_t      api_builtin_mesh_parameters[API_BUILTIN_MESHES];
 
-/* Makes the mesh: vertices as MuJoCo rounds them, to 32-bit floats, and its faces, none where it leaves them to the
- * convex hull. */
+/* Makes the mesh: vertices as MuJoCo rounds them, to 32-bit floats, and its faces; no faces for the shapes of which
+ * MuJoCo takes the convex hull. */
 const char *api_mesh_build(api_mesh *mesh, api_arena *arena, api_builtin_mesh shape, const double *parameters,
                            char reason[API_MESH_REASON]);

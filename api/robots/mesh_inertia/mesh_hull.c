@@ -20,14 +20,14 @@ enum { COORDINATE_BITS = 40 };
 typedef struct hull_face {
     uint32_t corner[3];    /* counter-clockwise from outside */
     uint32_t neighbour[3]; /* face beyond the edge from corner k to corner k + 1 */
-    uint32_t outside;      /* first point of its list; NONE: empty */
-    uint32_t seen_by;      /* point that sees the face */
+    uint32_t outside;      /* first point of the list of points outside the face; NONE: empty */
+    uint32_t seen_by;      /* last point from which the face was seen */
     bool     used;
     wide     normal[3];
 } hull_face;
 
 typedef struct horizon_edge {
-    uint32_t from, to, beyond; /* corners, and the face that stays */
+    uint32_t from, to, beyond; /* ends of the edge, and the face beyond it, which stays */
 } horizon_edge;
 
 typedef struct hull {
@@ -38,7 +38,7 @@ typedef struct hull {
     hull_face      *face;           /* [capacity] */
     uint32_t       *seen, *pending; /* [capacity] faces that the point sees; faces to be looked at */
     horizon_edge   *horizon;        /* [capacity] */
-    uint32_t       *spare;          /* [capacity] faces that are not used */
+    uint32_t       *spare;          /* [capacity] indices of faces that are free for reuse */
     size_t          capacity, n_spare, n_seen, n_pending, n_horizon, work;
 } hull;
 
@@ -176,7 +176,7 @@ static bool begin_tetrahedron(hull *h)
 
 /* --- one more point ----------------------------------------------------------------------------------------------- */
 
-/* Collects the faces that the point sees, from one of them on, and the horizon around them. */
+/* Collects the faces that the point sees, beginning with one of them, and the edges of their horizon. */
 static void look(hull *h, uint32_t point, uint32_t first)
 {
     h->n_seen = h->n_horizon = 0;
@@ -201,7 +201,7 @@ static void look(hull *h, uint32_t point, uint32_t first)
     }
 }
 
-/* Removes the faces that are seen, and returns the list of all their points but the one that joins the hull. */
+/* Removes the faces that the point sees, and joins their lists of points to one list without the point itself. */
 static uint32_t remove_seen(hull *h, uint32_t point)
 {
     uint32_t orphans = NONE;
@@ -219,7 +219,7 @@ static uint32_t remove_seen(hull *h, uint32_t point)
     return orphans;
 }
 
-/* Lets the face beyond an edge of the horizon know its new neighbour. */
+/* Sets the new face as neighbour in the face beyond an edge of the horizon. */
 static void join_beyond(hull *h, const horizon_edge *edge, uint32_t added)
 {
     hull_face *beyond = &h->face[edge->beyond];
@@ -227,7 +227,7 @@ static void join_beyond(hull *h, const horizon_edge *edge, uint32_t added)
         if (beyond->corner[k] == edge->to && beyond->corner[(k + 1) % 3] == edge->from) beyond->neighbour[k] = added;
 }
 
-/* Adds the faces between the point and the horizon, which `seen` lists then. */
+/* Adds the faces between the point and the horizon, and lists them in `seen`. */
 static void add_cone(hull *h, uint32_t point)
 {
     for (size_t i = 0; i < h->n_horizon; i++) {
@@ -245,7 +245,7 @@ static void add_cone(hull *h, uint32_t point)
     }
 }
 
-/* Lets the farthest point outside a face join the hull. */
+/* Adds the farthest point outside a face to the hull. */
 static void add_point(hull *h, hull_face *face, uint32_t index)
 {
     raise_farthest(h, face);

@@ -29,7 +29,7 @@ static inline double dot_product_of(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* A mesh has this three times for each face: inlined and unrolled it takes a third of the time. */
+/* Called three times for each face of a mesh; inlined and unrolled it takes a third of the time. */
 static inline triangle triangle_from(const api_mesh *mesh, size_t face, const double reference[3])
 {
     triangle t;

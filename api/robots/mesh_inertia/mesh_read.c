@@ -35,7 +35,7 @@ static void copy_vertices(api_mesh *mesh, const char *bytes)
     }
 }
 
-/* Counts of vertices, normals, texture coordinates and faces, then these arrays. */
+/* Reads MSH: the numbers of vertices, normals, texture coordinates and faces, then these arrays. */
 static const char *read_msh(api_mesh *mesh, api_arena *arena, const char *bytes, size_t length,
                             char reason[API_MESH_REASON])
 {
@@ -60,14 +60,14 @@ static const char *read_msh(api_mesh *mesh, api_arena *arena, const char *bytes,
 
 /* --- STL ---------------------------------------------------------------------------------------------------------- */
 
-/* Each face has its own corners: they are numbered in order. */
+/* Numbers the vertices in order: each face has three of its own. */
 static void number_corners(api_mesh *mesh)
 {
     for (size_t i = 0; i < mesh->n_vertices; i++)
         mesh->face[i] = (uint32_t)i;
 }
 
-/* After 80 bytes and the count: for each face a normal, three corners and two bytes. */
+/* Reads binary STL: 80 bytes, the number of faces, then for each face a normal, three corners and two bytes. */
 static const char *read_binary_stl(api_mesh *mesh, api_arena *arena, const char *bytes, size_t length,
                                    char reason[API_MESH_REASON])
 {
@@ -129,7 +129,7 @@ static bool read_corner(words *w, double v[3])
     return true;
 }
 
-/* Reads the three numbers behind each "vertex"; three of them are a face. */
+/* Reads the three numbers after each "vertex"; three of them are a face. */
 static const char *read_text_stl(api_mesh *mesh, api_arena *arena, const char *bytes, size_t length,
                                  char reason[API_MESH_REASON])
 {

@@ -37,7 +37,7 @@ static size_t word_length(text_line *line)
     return (size_t)(end - line->next);
 }
 
-/* Takes the next line. */
+/* Sets *line to the next line of the text and moves *cursor after it. False: at the end of the text. */
 static bool next_line(const char **cursor, const char *end, text_line *line)
 {
     if (*cursor >= end) return false;
@@ -47,7 +47,7 @@ static bool next_line(const char **cursor, const char *end, text_line *line)
     return true;
 }
 
-/* Returns the letter of a line of one: 'v', 'f', 'g', 'o'; 0 for all others. */
+/* Returns the keyword of a line if it is one of the letters 'v', 'f', 'g', 'o'; else 0. */
 static char line_kind(text_line *line)
 {
     size_t size = word_length(line);
@@ -128,7 +128,7 @@ static void normal_of(const obj_file *o, uint32_t a, uint32_t b, uint32_t c, dou
     }
 }
 
-/* True if all triangles at a corner of the polygon are turned as the polygon is. */
+/* True if the triangle at each corner has the orientation of the whole polygon. */
 static bool is_convex(const obj_file *o, const uint32_t *corner, size_t n)
 {
     double whole[3] = {0}, one[3];
@@ -164,7 +164,7 @@ static const char *add_polygon(obj_file *o, const uint32_t *corner, size_t n)
     return NULL;
 }
 
-/* Faces may have vertices of later lines, so vertices are read before. */
+/* Called when all vertices have been read, because a face may refer to vertices of later lines. */
 static const char *read_face(obj_file *o, text_line *line)
 {
     uint32_t corner[MOST_CORNERS];
@@ -184,7 +184,7 @@ static const char *read_face(obj_file *o, text_line *line)
     return NULL;
 }
 
-/* Reads all lines of one kind, and with those of faces the groups. */
+/* Reads all lines of one kind; lines of groups are read together with those of faces. */
 static const char *read_lines(obj_file *o, const char *bytes, size_t length, char kind)
 {
     const char *cursor = bytes, *failed = NULL;

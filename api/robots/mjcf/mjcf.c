@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BUILT_IN_BYTES ((size_t)12 << 20) /* a built-in mesh of the greatest resolution */
-#define MESH_BYTES     ((size_t)80 << 20) /* a mesh with as many vertices as a hull may have */
+#define BUILT_IN_BYTES ((size_t)12 << 20) /* bytes for a built-in mesh of the greatest resolution */
+#define MESH_BYTES     ((size_t)80 << 20) /* bytes for a mesh with as many vertices as a hull may have */
 
 static bool read_options(const char *query, api_mjcf_equality *equality, api_problem *problem)
 {
@@ -73,7 +73,7 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
            api_mjcf_report_visuals(m) && api_mjcf_report_unused(m);
 }
 
-/* Writes a clause for problems of the loops of a file: its user has no fields of a document. */
+/* Writes a clause on how to read the file without its loops, for problems of the loops; "" without loops. */
 static void write_remedy(const api_mjcf *m, char remedy[API_REMEDY_BYTES])
 {
     static const char tree[] =

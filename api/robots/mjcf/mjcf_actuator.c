@@ -10,7 +10,7 @@
 /* Properties that an actuator adds to the joint or tendon on which it acts. */
 typedef struct actuator {
     api_mjcf_item item;
-    double        gear, armature, damping; /* at the motor */
+    double        gear, armature, damping; /* values at the motor's side of the gear */
     double        force[2];                /* least and greatest force, which may be infinite */
     bool          limited;
 } actuator;
@@ -44,8 +44,8 @@ static double clip(double value, const double range[2])
     return fmin(fmax(value, range[0]), range[1]);
 }
 
-/* Sets *gain to the force by a unit of control, of an actuator whose force is its control times a gain; 0 for others.
- * An actuator of a class that is set up as a servo is one, too. */
+/* Sets *gain to the force per unit of control of an actuator whose force is its control times a gain; 0 for other
+ * actuators, and for those of a class with the settings of a servo. */
 static bool read_gain(api_mjcf *m, const api_mjcf_item *item, double *gain)
 {
     static const char *const laws[] = {"gaintype", "biastype", "dyntype"}, *const plain[] = {"fixed", "none", "none"};
@@ -130,7 +130,7 @@ static bool has_figures(const actuator *a)
     return a->armature != 0 || a->damping != 0;
 }
 
-/* Adds armature and damping of an actuator that acts on no joint to the tendon on which it acts, if that is one. */
+/* Adds the armature and damping of an actuator that acts on no joint to its tendon, if it has one. */
 static bool add_elsewhere(api_mjcf *m, const actuator *a)
 {
     const xmlNode   *element = a->item.element;
@@ -190,8 +190,8 @@ static bool read_joint_range(api_mjcf *m, api_mjcf_joint *joint)
     return true;
 }
 
-/* A limit of effort in a document has one size for both directions. The smaller one of a range never asks a motor for
- * more than it has; a range in one direction only leaves no limit. */
+/* Reduces the range of effort to one limit for both directions, as a document has it: the smaller end, so that no motor
+ * is asked for more than it has. A range that limits one direction only gives no limit. */
 static bool make_symmetric(api_mjcf *m, api_mjcf_joint *joint)
 {
     const double *e = joint->effort, least = fmin(-e[0], e[1]);

@@ -24,8 +24,8 @@ static dyn_pose turn_about(int axis, double angle)
     return dyn_pose_rotation((dyn_axis)(DYN_X + axis), angle);
 }
 
-/* Turns X by the Jacobi rotation that removes the largest entry beside the diagonal; false if all are at most `least`,
- * or zero beside the diagonal. */
+/* Rotates X by the Jacobi rotation that removes the largest off-diagonal entry; false if all these entries are zero or
+ * at most `least`. */
 static bool turn_once(dyn_pose *X, double D[3][3], double least)
 {
     int    row = 1, column = 2;
@@ -43,7 +43,7 @@ static bool turn_once(dyn_pose *X, double D[3][3], double least)
     return true;
 }
 
-/* Sorts the moments in decreasing order by quarter turns. */
+/* Sorts the moments in decreasing order by rotations of 90 degrees. */
 static void sort_axes(dyn_pose *X, double I[3])
 {
     for (int i = 0; i < 3; i++) {

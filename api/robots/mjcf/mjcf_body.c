@@ -16,7 +16,7 @@ typedef struct place {
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-/* Enters a name that others refer to. */
+/* Adds a name to `index`, the map in which references of other elements are looked up. */
 static bool enter(api_mjcf *m, const xmlNode *element, json_t *index, const char *name, size_t value)
 {
     if (json_object_get(index, name))
@@ -48,7 +48,7 @@ static bool check_free(api_mjcf *m, const api_mjcf_joint *joint)
            api_xml_fail(&m->xml, joint->element, API_BAD_VALUE, "a body with a free joint has no other joint");
 }
 
-/* Brings axis and anchor into the body frame. */
+/* Reads the position and the axis of a joint, in the frame of its body. */
 static bool read_axis(api_mjcf *m, const place *at, api_mjcf_joint *joint)
 {
     dyn_pose to_body = m->compilers[0].global ? dyn_pose_inverse(&m->bodies[at->body].X_wb) : at->X;
@@ -97,7 +97,7 @@ static bool add_joint(api_mjcf *m, const xmlNode *element, const place *at)
 
 /* --- the content of a body ---------------------------------------------------------------------------------------- */
 
-/* Brings a pose of the file into the body frame. */
+/* Converts a pose of the file to the body frame. */
 static dyn_pose in_body(const api_mjcf *m, const place *at, const dyn_pose *X)
 {
     if (!m->compilers[0].global) return dyn_pose_compose(&at->X, X);
@@ -187,7 +187,7 @@ static bool set_inertial(api_mjcf *m, const xmlNode *element, const place *at)
                                     "the body has more than one <inertial>: the last one counts");
 }
 
-/* Reads joints, geoms, sites and the inertial of a body, also those in frames. */
+/* Reads joints, geoms, sites and the inertial of a body, also those inside <frame> elements. */
 static bool read_content(api_mjcf *m, const xmlNode *in, const place *at)
 {
     for (const xmlNode *e = in->children; e; e = e->next) {
@@ -212,8 +212,8 @@ static bool read_content(api_mjcf *m, const xmlNode *in, const place *at)
 
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
-/* With global coordinates, a body without a pose stands where its inertia is: known only when its geoms are read, and
- * then only by its centre of mass, which is all that its joints can tell apart unless they are free or balls. */
+/* With global coordinates, MuJoCo places a body without `pos` at its centre of mass, which is known only when its geoms
+ * are read: the body is refused here. */
 static bool read_body_pose(api_mjcf *m, const place *at, api_mjcf_body *body)
 {
     dyn_pose X;
@@ -286,7 +286,7 @@ static void count_elements(const xmlNode *in, size_t *bodies, size_t *joints, si
     }
 }
 
-/* Each <connect> may hold a rod, whose ball joint becomes three hinges. */
+/* Counts the <connect> elements: each may close a loop with a rod, whose ball joint becomes three hinges. */
 static size_t count_connects(const api_mjcf *m)
 {
     size_t n = 0;
@@ -309,7 +309,8 @@ static bool take_arrays(api_mjcf *m)
     m->bodies = api_arena_take(m->xml.base.arena, bodies, sizeof *m->bodies);
     m->joints = api_arena_take(m->xml.base.arena, joints + added, sizeof *m->joints);
     m->sites  = api_arena_take(m->xml.base.arena, sites, sizeof *m->sites);
-    /* Each body with joints may take one link more, see xml_document.h; each joint one. */
+    /* most links: one for each joint, and two for each body (its own, and one that the document adds, see
+     * xml_document.h) */
     return (m->bodies && m->joints && m->sites &&
             api_xml_document_open(&m->document, &m->xml, 2 * bodies + joints + added)) ||
            api_reader_no_memory(&m->xml.base);

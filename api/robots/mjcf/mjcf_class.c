@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_SECTIONS = 100 }; /* each is a level that every look-up of an attribute may pass */
+enum { MAX_SECTIONS = 100 }; /* most <default> sections: a look-up of an attribute may visit each of them */
 
 static const char *const kind_names[API_MJCF_KINDS] = {
     [API_MJCF_GEOM]     = " geom ",
@@ -33,7 +33,7 @@ static int kind_of(const xmlNode *element)
     return API_MJCF_KINDS;
 }
 
-/* Copies the attributes of `from` to the element that already stands for its kind in the class. */
+/* Copies the attributes of `from` to `to`, the element that holds the defaults of its kind in the class. */
 static bool merge(api_mjcf *m, const xmlNode *from, const xmlNode *to)
 {
     for (const xmlAttr *a = from->properties; a; a = a->next) {
@@ -45,7 +45,7 @@ static bool merge(api_mjcf *m, const xmlNode *from, const xmlNode *to)
     return true;
 }
 
-/* The place of the class for an element: that of an earlier one with the same name, or a new one. */
+/* Returns the entry of the class for an element: that of an earlier element with the same name, or a new one. */
 static const xmlNode **place_of(api_mjcf_class *class, const xmlNode *element, int kind)
 {
     if (kind != API_MJCF_ACTUATOR) return &class->element[kind];

@@ -15,8 +15,8 @@ static json_t *open_object(api_mjcf *m, json_t *owner, const char *key)
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-/* In MJCF bodies and sites have names of their own, in a document links and frames share one list: a site gives way to
- * a body, and a made name gives way to a given one. */
+/* In MJCF bodies and sites have separate names; in a document links and frames share one list. On a conflict the site
+ * is renamed, not the body, and a generated name, not one from the file. */
 static const char *link_of(const api_mjcf *m, int body)
 {
     return body < 0 ? "world" : m->bodies[body].name;
@@ -69,14 +69,14 @@ bool api_mjcf_name_all(api_mjcf *m)
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
 
-/* Returns how far a joint of one coordinate is turned or moved back: from `ref`, where the body stands as the file
- * says, to 0, or to the position where the joint is locked. rad or m. */
+/* Returns the displacement, rad or m, that takes a joint with one coordinate from `ref`, its position in the pose of
+ * the file, to 0, or to the position at which the joint is locked. */
 static double way_back(const api_mjcf_joint *joint)
 {
     return api_mjcf_has_several(joint) ? 0 : (joint->locked ? joint->offset : 0) - joint->ref;
 }
 
-/* The kernels take sines of angles up to DYN_MAX_ANGLE. */
+/* Checks that the way back from the reference is within DYN_MAX_ANGLE, up to which the kernels take sines of angles. */
 static bool check_way_back(api_mjcf *m, const api_mjcf_joint *joint)
 {
     const double most = joint->type == API_MJCF_HINGE ? DYN_MAX_ANGLE : DBL_MAX, by = way_back(joint);
@@ -85,7 +85,7 @@ static bool check_way_back(api_mjcf *m, const api_mjcf_joint *joint)
                                             API_NUMBER_TEXT(by), most);
 }
 
-/* The joint's motion is about its own frame: the anchor, in the axes of the body, turned or moved by way_back(). */
+/* Pose of the joint's frame in the body: the anchor, in the axes of the body, displaced by way_back(). */
 static dyn_pose joint_frame(const api_mjcf_joint *joint, const dyn_pose *X_of_body)
 {
     dyn_pose anchor = dyn_pose_translation(joint->pos[0], joint->pos[1], joint->pos[2]);
@@ -122,8 +122,8 @@ static bool write_own_link(api_mjcf *m, const api_mjcf_body *body, api_xml_link 
     return ok;
 }
 
-/* Writes the chain of a body's joints. `X` is the pose of the body frame in the link before, where all joints are at
- * their reference. */
+/* Writes the chain of a body's joints. `X` is the pose of the body frame in the previous link, with all joints at their
+ * reference. */
 static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *link)
 {
     dyn_pose X = body->X_pb;
@@ -143,7 +143,7 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
         link->name   = last ? body->name : between_name(m, body, joint);
         if (last) link->inertia = body->inertia;
         if (last) link->gravity_compensation = body->gravcomp;
-        if (!link->name) json_decref(link->fields); /* not taken over by the link */
+        if (!link->name) json_decref(link->fields); /* on failure, nothing below frees the fields */
         if (!link->name || !(last ? write_own_link(m, body, link) : api_xml_write_link(&m->document, link)))
             return api_reader_no_memory(&m->xml.base);
         link->parent = link->name;

@@ -46,7 +46,7 @@ static void fill_loop_tree(api_mjcf *m, api_loop_tree *t)
     }
 }
 
-/* If no actuator drives a joint of the loops, the first of these is the driven one. */
+/* If no actuator drives a joint of the loops, makes the first joint of the loops the driven one. */
 static bool drive_first(api_mjcf *m)
 {
     api_mjcf_joint *first = NULL;

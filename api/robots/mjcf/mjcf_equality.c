@@ -43,7 +43,7 @@ static bool follows(const api_mjcf *m, int joint, int leader)
     return joint == leader;
 }
 
-/* Couples the joints, q1 = c1 q2 + c0, by making one of them follow the other. */
+/* Couples the joints, q1 = c1 q2 + c0: makes one of them follow the other. */
 static bool couple(api_mjcf *m, const xmlNode *element, int first, int second, const double c[2])
 {
     api_mjcf_joint *a = &m->joints[first], *b = &m->joints[second];
@@ -219,7 +219,8 @@ static bool read_relative_pose(api_mjcf *m, const xmlNode *element, api_mjcf_loo
     return true;
 }
 
-/* Without a scale of torques a weld holds a point alone. */
+/* Reports torquescale 0, with which MuJoCo's weld constrains a point only; the loop of the model constrains the
+ * orientation, too. */
 static bool check_torque_scale(api_mjcf *m, const xmlNode *element)
 {
     double scale = 1;
@@ -228,7 +229,8 @@ static bool check_torque_scale(api_mjcf *m, const xmlNode *element)
                                          "torquescale 0 of <weld>: the loop of the model holds the orientation, too"));
 }
 
-/* Marks the joints between a body and the world, once more or once less. */
+/* Inverts the mark of each joint between a body and the world. Called for both bodies of a loop, this marks the joints
+ * between them. */
 static void turn_over(const api_mjcf *m, int body, bool *mark)
 {
     for (; body >= 0; body = m->bodies[body].parent)
@@ -310,7 +312,7 @@ static bool read_equality(api_mjcf *m, const xmlNode *element)
          tendon = api_xml_is(element, "tendon");
     api_mjcf_item item;
     if (!joint && !weld && !tendon && !api_xml_is(element, "connect"))
-        return true; /* api_mjcf_report_unused names it */
+        return true; /* api_mjcf_report_unused reports the element */
     if (!api_mjcf_open_item(m, element, API_MJCF_EQUALITY, m->main_class, &item) ||
         !api_mjcf_choice(m, &item, "active", values, &active))
         return false;

@@ -13,7 +13,7 @@ static bool add_name(api_mjcf *m, json_t *names, const char *name)
     return api_xml_set_field(&m->xml, names, name, json_true());
 }
 
-/* Adds the body of the site that a force or torque sensor measures at. */
+/* Adds the body of the site at which a force or torque sensor measures. */
 static bool add_measured(api_mjcf *m, json_t *names, const xmlNode *sensor)
 {
     const char   *site  = NULL;

@@ -15,7 +15,7 @@ static bool is_compensated(const api_mjcf *m)
            (s->gravity[0] != 0 || s->gravity[1] != 0 || s->gravity[2] != 0);
 }
 
-/* Takes the compensation from bodies that have no weight to move. Sets *share to that of the first other body, or NAN;
+/* Sets gravcomp to 0 for bodies that do not move or have no mass. Sets *share to that of the first other body, or NAN;
  * returns true if all others have the same. */
 static bool is_uniform(api_mjcf *m, double *share)
 {

@@ -22,7 +22,7 @@ static json_t *open_object(api_mjcf *m, json_t *owner, const char *key)
 
 /* --- joints with one coordinate ----------------------------------------------------------------------------------- */
 
-/* Reads the range of position of a joint with one coordinate. */
+/* Reads the range of position of a joint with one coordinate, and writes it to the document. */
 static bool write_limits(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
 {
     static const char *const values[] = {"false", "true", "auto", NULL};
@@ -67,15 +67,15 @@ bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *a
                           attribute, (const char *)item->element->name, c[0], c[1], c[2]);
 }
 
-/* Stiffness and damping at the joint, less those that a flag disables; damping includes that of the actuators. The
- * coefficients of higher powers are those of joints with one coordinate. */
+/* Stiffness and damping at the joint, without those that a flag disables; damping includes that of the actuators. The
+ * coefficients of higher powers exist only at joints with one coordinate. */
 typedef struct passive_forces {
     double stiffness, damping, loss;
     double stiffness_polynomial[2], damping_polynomial[2];
 } passive_forces;
 
-/* Reads the higher powers, which `springdamper` leaves as they are. A spring of a tendon has another rest than that of
- * the joint: their sum is no polynomial of one displacement. */
+/* Reads the higher powers, which `springdamper` leaves unchanged. Together with the spring of a tendon with another
+ * rest position they are left out and reported: the sum is no polynomial of one displacement. */
 static bool read_mjcf_polynomials(api_mjcf *m, const api_mjcf_joint *joint, passive_forces *f)
 {
     double     k[3], d[3];
@@ -141,7 +141,7 @@ static bool write_polynomial(api_mjcf *m, json_t *spring, const char *key, const
     return (c[0] == 0 && c[1] == 0) || api_xml_set_vector(&m->xml, spring, key, c, 2);
 }
 
-/* Writes the spring of the joint and its tendons: of k (q - rest) and k_t q - effort, the sum. */
+/* Writes the sum of the springs of the joint and of its tendons, whose forces are k (q - rest) and k_t q - effort. */
 static bool write_spring(api_mjcf *m, const api_mjcf_joint *joint, const passive_forces *f, json_t *fields)
 {
     const bool    tendons = joint->tendon_stiffness != 0 && !m->option.no_springs;
@@ -232,7 +232,7 @@ bool api_mjcf_write_several(api_mjcf *m, const api_mjcf_joint *joint, json_t *fi
     return report_range(m, joint);
 }
 
-/* Reports the forces of a ball joint for which three hinges stand. */
+/* Reports the forces of a ball joint that is replaced by three hinges, which do not have them. */
 static bool report_ball(api_mjcf *m, const api_mjcf_joint *ball)
 {
     passive_forces f;
@@ -259,7 +259,8 @@ static bool write_home(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
     return joint->ref == 0 || joint->leader >= 0 || api_xml_set_number(&m->xml, fields, "home", joint->ref);
 }
 
-/* Writes one of the hinges that stand for a ball joint: what the ball joint has beside its motion is reported once. */
+/* Writes one of the three hinges that replace a ball joint. The forces that the hinges do not have are reported once,
+ * at the first. */
 static bool write_part(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
 {
     api_mjcf_joint ball = *joint;

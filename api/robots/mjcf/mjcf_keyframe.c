@@ -11,14 +11,15 @@ enum { MOST = 7, NAME = 400 }; /* coordinates of a joint; bytes of a coordinate'
 static const size_t sizes[API_MJCF_JOINT_TYPES] = {
     [API_MJCF_FREE] = 7, [API_MJCF_BALL] = 4, [API_MJCF_SLIDE] = 1, [API_MJCF_HINGE] = 1};
 
-/* Coordinates of a joint in MuJoCo; the first of the hinges that stand for a ball joint has those of that joint. */
+/* Number of coordinates of a joint in MuJoCo's qpos. The first of the hinges that replace a ball joint has those of the
+ * ball joint, the others none. */
 static size_t size_of(const api_mjcf_joint *joint)
 {
     if (joint->pinned) return sizes[API_MJCF_FREE];
     return joint->part > 1 ? 0 : sizes[joint->part == 1 ? API_MJCF_BALL : joint->type];
 }
 
-/* Sets the angle of a hinge that stands for a ball joint with this quaternion. */
+/* Sets the angle of the hinge `joint`, one of three that replace a ball joint with the quaternion w x y z. */
 static bool set_part(api_mjcf *m, const api_mjcf_joint *joint, const double *quaternion, json_t *to)
 {
     double w[4], norm;
@@ -48,8 +49,8 @@ static bool set_coordinates(api_mjcf *m, const api_mjcf_joint *joint, const char
     return true;
 }
 
-/* Sets the quaternion of the ball joint that stands for a free joint: its turn from the orientation at the reference.
- * The position follows. */
+/* Sets the quaternion of a pinned joint, a ball joint that replaces a free joint: the rotation from the orientation at
+ * the reference. The position of the free joint is given by the loop. */
 static bool set_pinned(api_mjcf *m, const api_mjcf_joint *joint, const double *qpos, json_t *to)
 {
     const dyn_pose home = dyn_pose_inverse(&m->bodies[joint->body].X_pb);
@@ -62,8 +63,7 @@ static bool set_pinned(api_mjcf *m, const api_mjcf_joint *joint, const double *q
     return set_coordinates(m, joint, joint->name, (double[4]){x[3], x[0], x[1], x[2]}, to);
 }
 
-/* Coordinates that a joint of the model has in a configuration: a locked joint and one that follows another have none.
- */
+/* True if the joint has coordinates in a configuration: a locked joint and one that follows another have none. */
 static bool has_own(const api_mjcf_joint *joint)
 {
     return !joint->locked && joint->leader < 0;
@@ -132,7 +132,7 @@ static bool take_name(api_mjcf *m, const xmlNode *key, keyframes *keys)
     return api_xml_reserve_name(&m->document, keys->names, name) || api_reader_no_memory(&m->xml.base);
 }
 
-/* Adds a key; one without a name is called after its place. */
+/* Adds a key; one without a name is named after its index. */
 static bool add_key(api_mjcf *m, const api_mjcf_body *base, const xmlNode *key, const double *qpos, keyframes *keys)
 {
     char        number[40];
@@ -147,7 +147,7 @@ static bool add_key(api_mjcf *m, const api_mjcf_body *base, const xmlNode *key, 
            set_positions(m, base, qpos, q);
 }
 
-/* Reads the positions of a key; without them it stands for the reference. */
+/* Reads the positions of a key; a key without them has the reference position. */
 static bool read_key(api_mjcf *m, const api_mjcf_body *base, const xmlNode *key, keyframes *keys)
 {
     const size_t n    = count_positions(m);
@@ -165,7 +165,7 @@ static bool read_key(api_mjcf *m, const api_mjcf_body *base, const xmlNode *key,
     return add_key(m, base, key, qpos, keys);
 }
 
-/* Keys of attached models list the coordinates of these alone. */
+/* Reports the keys of attached models: they list the coordinates of their own model only. */
 static bool report_attached(api_mjcf *m)
 {
     for (size_t k = 1; k < m->files->n_models; k++) {

@@ -148,7 +148,7 @@ static bool check_finite(api_mjcf *m, const api_mjcf_body *body)
     return api_mjcf_check_finite(m, body->element, "mass, centre of mass or inertia", sum);
 }
 
-/* Checks that inertias are numbers, and that each body with joints has a mass, by itself or by bodies that are fixed to
+/* Checks that inertias are finite, and that each body with joints has a mass, by itself or by bodies that are fixed to
  * it. */
 static bool check_masses(api_mjcf *m)
 {

@@ -51,7 +51,7 @@ static bool read_axis_angle(api_mjcf *m, const xmlNode *element, dyn_pose *X)
     return true;
 }
 
-/* Turns about axes of the body multiply from the right, turns about fixed axes from the left. */
+/* Reads "euler": rotations about axes of the body multiply from the right, rotations about fixed axes from the left. */
 static bool read_euler(api_mjcf *m, const xmlNode *element, dyn_pose *X)
 {
     double angle[3];
@@ -67,7 +67,7 @@ static bool read_euler(api_mjcf *m, const xmlNode *element, dyn_pose *X)
     return true;
 }
 
-/* The y axis is made perpendicular to x. */
+/* Reads "xyaxes"; the y axis is made perpendicular to x. */
 static bool read_xy_axes(api_mjcf *m, const xmlNode *element, dyn_pose *X)
 {
     double v[6], z[3], *x = v, *y = v + 3;
@@ -145,7 +145,7 @@ bool api_mjcf_read_plain_pose(api_mjcf *m, const xmlNode *element, dyn_pose *X)
     return read_orientation(m, element, X, &found) && api_xml_numbers(&m->xml, element, "pos", API_OPTIONAL, X->p, 3);
 }
 
-/* The z axis points from the second end to the first. */
+/* Reads "fromto": the z axis points from the second end to the first. */
 static bool read_ends(api_mjcf *m, const api_mjcf_item *item, dyn_pose *X, double *half_length)
 {
     double         ends[6], z[3];

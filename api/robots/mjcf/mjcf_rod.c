@@ -1,6 +1,6 @@
-/* mjcf_rod.c - read the ball joint of a rod as three hinges. A rod that turns in a ball joint at one end, and that a
- * loop holds by a point at the other, may spin: that turn follows from no other joint, and nothing drives it. Hinges
- * across the rod, then along it, make the turn a coordinate of its own. The hinges are 0 at the reference of the ball
+/* mjcf_rod.c - read the ball joint of a rod as three hinges. A rod with a ball joint at one end, whose other end a loop
+ * holds by a point, may spin about its axis: no other joint determines this rotation, and nothing drives it. Two hinges
+ * across the rod and one along it make the spin a coordinate of its own. The hinges are 0 at the reference of the ball
  * joint. */
 #include "api/robots/xml/xml_text.h"
 #include "mjcf_reader.h"
@@ -10,7 +10,7 @@
 
 enum { HINGES = 3 };
 
-/* True if a body is `root` or moves with it. */
+/* True if a body is `root` or one of its descendants. */
 static bool hangs_on(const api_mjcf *m, int body, int root)
 {
     while (body > root)
@@ -38,7 +38,7 @@ static bool find_rod(const api_mjcf *m, const api_mjcf_joint *joint, double axis
     return length > 0;
 }
 
-/* True if the joint is the ball joint of a rod, on which nothing else is. */
+/* True if the joint is the ball joint of a rod that carries no other body. */
 static bool is_rod(const api_mjcf *m, const api_mjcf_joint *joint, double axis[3])
 {
     const api_mjcf_body *body = &m->bodies[joint->body];
@@ -75,7 +75,7 @@ static bool make_hinge(api_mjcf *m, const api_mjcf_joint *ball, int part, const 
     return hinge->name || api_reader_no_memory(&m->xml.base);
 }
 
-/* Puts three hinges in the place of joint `index`; m->joints has room for them. */
+/* Replaces joint `index` by three hinges; m->joints has space for them. */
 static bool split_ball(api_mjcf *m, size_t index, const double along[3])
 {
     const api_mjcf_joint ball = m->joints[index];

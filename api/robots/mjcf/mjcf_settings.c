@@ -16,7 +16,7 @@ static bool read_flag(api_mjcf *m, const xmlNode *element, const char *attribute
     return true;
 }
 
-/* Reads an attribute of two values as true for the second. */
+/* Reads an attribute that has one of two values; true for the second. */
 static bool read_second(api_mjcf *m, const xmlNode *element, const char *attribute, const char *first,
                         const char *second, bool *is_second)
 {
@@ -111,7 +111,7 @@ static bool read_flags(api_mjcf *m, const xmlNode *flag, api_mjcf_option *s)
            read_disabled(m, flag, "clampctrl", &s->no_control_limits);
 }
 
-/* Lets the flags that disable several parts disable each of them. */
+/* Applies the flags that disable several parts of the model to each of these parts. */
 static void apply_flags(api_mjcf_option *s)
 {
     s->no_springs |= s->no_passive;
@@ -153,7 +153,7 @@ static bool read_model_options(api_mjcf *m, const xmlNode *root, api_mjcf_option
     return true;
 }
 
-/* Reports what the robot's <option> says and a model cannot hold. */
+/* Reports the settings of the robot's <option> that a model cannot hold. */
 static bool report_options(api_mjcf *m)
 {
     for (const xmlNode *e = api_xml_child(m->xml.root, "option"); e; e = api_xml_next(e, "option")) {

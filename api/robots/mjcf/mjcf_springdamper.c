@@ -13,9 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_COORDINATES = 600 }; /* M and its factor take their square and cube */
+enum { MOST_COORDINATES = 600 }; /* M takes memory of their square, its factor time of their cube */
 
-#define LEAST 1e-15 /* (mjMINVAL) */
+#define LEAST 1e-15 /* smaller numbers count as this or as 0 (mjMINVAL) */
 #define SAME  1e-6  /* m and 1: frames that differ by less are the same for MuJoCo */
 
 /* Motion or momentum: angular or moment, then linear, about the world's origin in its axes. */
@@ -32,8 +32,8 @@ typedef struct coordinate {
 typedef struct matrix {
     size_t      n;
     coordinate *at;
-    double     *M;   /* [n n], then its Cholesky factor; then [n] for a column */
-    int        *end; /* [n_bodies] one past the last body that is in the body; its own bodies follow a body */
+    double     *M;   /* [n n] mass matrix, then its Cholesky factor; then [n] for a column */
+    int        *end; /* [n_bodies] end of the body's descendants, which directly follow the body in the list */
 } matrix;
 
 /* --- coordinates -------------------------------------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ static bool is_simple(const api_mjcf *m, const api_mjcf_joint *joint)
     return is_inertial_frame(body);
 }
 
-/* Opens the coordinates of all joints and M; false with a problem. */
+/* Numbers the coordinates of all joints, and allocates the mass matrix M; false with a problem. */
 static bool open_matrix(api_mjcf *m, matrix *t)
 {
     size_t most = 6 * m->n_joints;

@@ -10,11 +10,11 @@ typedef struct api_mjcf_tendon {
     bool           fixed;
     size_t         n; /* joints of a fixed tendon */
     int           *joint;
-    double        *coefficient;                            /* [n] */
-    double         stiffness, damping, armature, friction; /* armature and damping with those of its actuators */
-    bool           limited;
-    bool           drives; /* a fixed one with forces of its own */
-    double         rest;   /* length at which its spring has no force; NAN: it has none within an interval */
+    double        *coefficient;                    /* [n] */
+    double stiffness, damping, armature, friction; /* armature and damping include those of the tendon's actuators */
+    bool   limited;
+    bool   drives; /* true: a fixed tendon that exerts forces of its own */
+    double rest;   /* length at which its spring has no force; NAN: it has none within an interval */
 } api_mjcf_tendon;
 
 /* Reads <tendon>; after bodies. */

@@ -96,8 +96,8 @@ static void order(rate *r)
         }
 }
 
-/* Writes the rates of the joints by those of the motors: the first motor is L', the others are the joints after the
- * first. */
+/* Writes the matrix that converts the rates of the motors to those of the joints. The rate of the first motor is L',
+ * those of the others are the rates of the joints after the first. */
 static bool write_matrix(api_mjcf *m, const rate *r, json_t *transmission)
 {
     json_t *matrix = json_array();
@@ -123,7 +123,7 @@ static bool write_figures(api_mjcf *m, const api_mjcf_tendon *t, json_t *motor)
            api_xml_set_number(&m->xml, friction, "coulomb", t->friction);
 }
 
-/* Writes the motors; the first has the figures of the tendon. */
+/* Writes the motors; the first has the armature, damping and friction of the tendon. */
 static bool write_motors(api_mjcf *m, api_mjcf_tendon *t, const rate *r, json_t *transmission)
 {
     json_t *motors = json_array();
@@ -210,7 +210,7 @@ static bool couple_joints(api_mjcf *m, api_mjcf_tendon *t, rate *r)
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
 
-/* Reports a figure that tendons have and the model lacks, with the first of them and the number of others. */
+/* Reports a quantity that tendons have and the model lacks. Names the first such tendon, and counts the others. */
 static bool report_figure(api_mjcf *m, const char *figure, double (*value)(const api_mjcf *, const api_mjcf_tendon *))
 {
     const api_mjcf_tendon *first    = NULL;

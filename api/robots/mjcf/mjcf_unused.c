@@ -22,7 +22,7 @@ typedef struct findings {
     size_t                n_known;
 } findings;
 
-/* True for a use that is reported in an element that is not itself reported. */
+/* True for a use with a text for the report. */
 static bool is_told(unsigned use)
 {
     return words[use].text != NULL;
@@ -36,7 +36,7 @@ static bool lists(const char *list, const xmlChar *word)
     return list && length < (int)sizeof spaced && strstr(list, spaced);
 }
 
-/* True if the row's parents are the element around, by its name or with that of the next element out. */
+/* True if one of the row's parents is the parent element: by its name, or by "outer/parent". */
 static bool stands_in(const api_mjcf_known *known, const xmlNode *parent)
 {
     char path[60] = "";
@@ -61,7 +61,8 @@ static unsigned use_of(const api_mjcf_known *known, const xmlAttr *attribute)
     return UNKNOWN;
 }
 
-/* `quiet`: an element around is reported already, so that only unknown attributes are. */
+/* Checks the attributes of an element. `quiet`: an element around it is reported already, so only unknown attributes
+ * are reported. */
 static void check_attributes(findings *t, const xmlNode *element, const api_mjcf_known *known, bool quiet)
 {
     for (const xmlAttr *a = element->properties; a; a = a->next) {

@@ -6,16 +6,17 @@
 
 /* Classes of elements and attributes, by what the reader makes of them. */
 typedef enum api_mjcf_use {
-    API_MJCF_HELD,       /* the model holds it */
+    API_MJCF_HELD,       /* the model contains it */
     API_MJCF_EXPANDED,   /* applied while the file is read: classes, frames, sections */
-    API_MJCF_SILENT,     /* irrelevant to dynamics, and not reported: names, colours */
+    API_MJCF_SILENT,     /* irrelevant to dynamics, and not in the report: names, colours */
     API_MJCF_IRRELEVANT, /* irrelevant to dynamics */
-    API_MJCF_CONTACT,    /* of contacts: irrelevant to the dynamics without contacts */
-    API_MJCF_SOFTNESS,   /* of soft constraints: those of a model are exact */
-    API_MJCF_CONTROL,    /* of what an actuator does with its control */
-    API_MJCF_REPORTED,   /* not held where it has an effect, which the reader of the element reports, or refused */
-    API_MJCF_NOT_HELD,   /* not held: a warning */
-    API_MJCF_OLD,        /* of earlier versions, and read or irrelevant */
+    API_MJCF_CONTACT,    /* an element or attribute of contacts, which a model does not have */
+    API_MJCF_SOFTNESS,   /* one of soft constraints; the constraints of a model are exact */
+    API_MJCF_CONTROL,    /* one of the law by which an actuator uses its control */
+    API_MJCF_REPORTED,   /* without effect in the model; where an effect is lost, the reader of the element reports or
+                            refuses it */
+    API_MJCF_NOT_HELD,   /* without effect in the model, which a warning reports */
+    API_MJCF_OLD,        /* one of earlier versions; read, or irrelevant */
     API_MJCF_USES
 } api_mjcf_use;
 
@@ -23,7 +24,7 @@ typedef enum api_mjcf_use {
  * may be "outer/parent", where elements of one name in different places hold different ones. */
 typedef struct api_mjcf_known {
     const char  *in, *names;                /* names of the parents, and of the elements */
-    api_mjcf_use use;                       /* of the elements */
+    api_mjcf_use use;                       /* use of the elements */
     const char  *effect;                    /* API_MJCF_NOT_HELD: more words for the report; NULL: none */
     const char  *attributes[API_MJCF_USES]; /* NULL: none */
 } api_mjcf_known;

@@ -17,7 +17,7 @@ static const struct {
     bool      solid;
     api_solid shape;
     size_t    n_sizes;
-    size_t    n_with_ends; /* sizes that remain beside fromto; 0: the type takes no fromto */
+    size_t    n_with_ends; /* number of sizes that remain with fromto; 0: the type has no fromto */
 } types[] = {[SPHERE]    = {true, API_SPHERE, 1, 0},
              [CAPSULE]   = {true, API_CAPSULE, 2, 1},
              [ELLIPSOID] = {true, API_ELLIPSOID, 3, 1},
@@ -62,7 +62,7 @@ static bool read_group(api_mjcf *m, const api_mjcf_item *geom, bool *weighs)
     return true;
 }
 
-/* Sets *mass to the mass that is given, or else to density times volume, or area of a shell. */
+/* Sets *mass to that of the geom, or else to density times volume, or times area for a shell. */
 static bool read_geom_mass(api_mjcf *m, const api_mjcf_item *geom, double volume, double *mass)
 {
     double density = WATER_DENSITY;
@@ -123,7 +123,8 @@ static dyn_inertia mesh_inertia(const api_mjcf_mesh *mesh, double mass, const dy
     return inertia;
 }
 
-/* Sizes of a shape that is fitted to half edges along the axes of a mesh, in the terms of inertia.h. */
+/* Computes the sizes of a shape, in the terms of inertia.h, from half edges of the mesh along its axes: those of the
+ * bounding box (`aabb`), or of the box with its inertia. */
 static void fit_size(geom_type type, const double half[3], bool aabb, double scale, double size[3])
 {
     double across = aabb ? fmax(half[0], half[1]) : (half[0] + half[1]) / 2, along = half[2];
@@ -161,7 +162,7 @@ static bool add_fitted(api_mjcf *m, const api_mjcf_mesh_geom *geom, const api_mj
     return add_solid(m, &geom->item, &placed, size, types[geom->type].shape, body);
 }
 
-/* A mesh that cannot be read ends the reading if the body moves, or if its mass counts in that of all bodies. */
+/* Fails for a mesh that cannot be read if its body moves, or if its mass counts in the total mass. */
 static bool refuse_mesh(api_mjcf *m, const api_mjcf_mesh_geom *geom, const api_mjcf_body *body, const char *reason)
 {
     if (body->moves || m->compilers[0].total_mass > 0)

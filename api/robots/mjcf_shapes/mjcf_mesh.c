@@ -1,5 +1,5 @@
 /* mjcf_mesh.c - read the meshes of <asset> as MuJoCo 3.14 does, from a file, from the element or by name of a built-in
- * shape, and measure_mesh them when a geom needs it.
+ * shape, and measure them when a geom needs it.
  *
  * Vertices lose refpos, are turned back by refquat and scaled. Mass follows from the rule `inertia`; the frame of a
  * geom moves to the centre of mass, with the principal axes. */
@@ -60,7 +60,8 @@ bool api_mjcf_index_meshes(api_mjcf *m)
 
 /* --- transformations ---------------------------------------------------------------------------------------------- */
 
-/* Reads scale, refpos and refquat, and applies them to the vertices. A mirrored mesh has its faces turned. */
+/* Reads scale, refpos and refquat, and applies them to the vertices. If the scale mirrors the mesh, the order of the
+ * corners of each face is reversed. */
 static bool transform(api_mjcf *m, const api_mjcf_mesh *mesh, api_mesh *shape)
 {
     double scale[3] = {1, 1, 1}, pos[3] = {0}, quat[4] = {1, 0, 0, 0};
@@ -112,7 +113,7 @@ static void find_frame(api_mjcf_mesh *mesh)
         mesh->box[i] = sqrt(fmax(0, 6 * (I[(i + 1) % 3] + I[(i + 2) % 3] - I[i]) / mesh->body.size)) / 2;
 }
 
-/* Reports an open surface, and a rule `legacy` that counts another volume than the surface encloses. */
+/* Reports an open surface, and a rule `legacy` whose volume differs from the enclosed one. */
 static bool report_shape(api_mjcf *m, const api_mjcf_mesh *mesh, const api_mesh *shape, api_mesh_rule rule,
                          const api_mesh_edges *edges)
 {
@@ -141,7 +142,7 @@ static bool report_shape(api_mjcf *m, const api_mjcf_mesh *mesh, const api_mesh 
         api_text_shown(mesh->name), mesh->name, mesh->body.size, exact.size);
 }
 
-/* Measures the mesh in memory of its own, with the reason in `reason` if that is impossible. */
+/* Measures the mesh in memory of its own; on failure `reason` receives the cause. */
 static bool measure_mesh(api_mjcf *m, api_mjcf_mesh *mesh, api_arena *arena, char reason[API_MESH_REASON])
 {
     api_mesh       shape, hull;

@@ -11,7 +11,7 @@
 
 const char *const api_mjcf_mesh_rules[API_MESH_RULES + 1] = {"convex", "exact", "legacy", "shell", NULL};
 
-/* Reads an attribute of any number of numbers into the arena: no more than half of its characters. */
+/* Reads an attribute with any number of numbers into the arena; a text of n characters has at most n/2 + 1. */
 static bool read_triples(api_mjcf *m, const xmlNode *element, const char *attribute, api_arena *arena,
                          api_xml_span *span, char reason[API_MESH_REASON])
 {
@@ -25,7 +25,7 @@ static bool read_triples(api_mjcf *m, const xmlNode *element, const char *attrib
     return true;
 }
 
-/* Copies numbers of faces, which must be whole. */
+/* Copies the indices of the vertices of faces, which must be integers. */
 static void copy_faces(const api_xml_span *from, api_mesh *to, char reason[API_MESH_REASON])
 {
     for (size_t i = 0; i < from->count && !*reason; i++) {
@@ -100,7 +100,7 @@ static bool load_mesh_file(api_mjcf *m, const xmlNode *element, const char *name
     return true;
 }
 
-/* Gives a mesh whose file has no faces those of the element. */
+/* Reads the faces of the element for a mesh whose file has none. */
 static bool load_faces(api_mjcf *m, const xmlNode *element, api_arena *arena, api_mesh *to,
                        char reason[API_MESH_REASON])
 {

@@ -109,7 +109,8 @@ bool api_mjcf_add_visual(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose 
 bool api_mjcf_write_visuals(api_mjcf *m, const api_mjcf_body *body, json_t *owner)
 {
     api_mjcf_visual *first = NULL, *next;
-    for (api_mjcf_visual *v = body->visuals; v; v = next) { /* in the order of the file */
+    for (api_mjcf_visual *v = body->visuals; v;
+         v                  = next) { /* reverse the list: the last geom of the file is the first */
         next    = v->next;
         v->next = first;
         first   = v;

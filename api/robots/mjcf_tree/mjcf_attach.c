@@ -66,7 +66,7 @@ static bool find_model(attachment *a, const char *name)
 
 /* --- what is copied ----------------------------------------------------------------------------------------------- */
 
-/* Finds the body or frame of this name in an element; *class is the class that counts there. */
+/* Finds the body or frame of this name in an element; *class receives the class that it inherits. */
 static const xmlNode *find_attached(attachment *a, const xmlNode *in, const char *kind, const char *name,
                                     const char **class)
 {
@@ -83,7 +83,8 @@ static const xmlNode *find_attached(attachment *a, const xmlNode *in, const char
     return NULL;
 }
 
-/* Finds it in the model; *class NULL: that of the outermost <default>. */
+/* Finds the body or frame in the <worldbody> sections of the model; *class NULL: it inherits the outermost
+ * <default>. */
 static const xmlNode *find_part(attachment *a, const char *kind, const char *name, const char **class)
 {
     const xmlNode *root = a->files->model[a->from].root, *found = NULL;
@@ -112,7 +113,7 @@ static bool set_main_class(attachment *a)
     return a->from == a->to || a->main_class;
 }
 
-/* Copies the body or frame; its class is stated in the copy, since the place of the copy may have another. */
+/* Copies the body or frame, and writes its class into the copy, since the place of the copy may have another class. */
 static bool copy_part(attachment *a, const xmlNode *part, const char *class)
 {
     if (!mjcf_attach_collect(a, part)) return false;
@@ -143,7 +144,8 @@ static bool copy_world(attachment *a)
     return mjcf_attach_set(a, a->copy, "childclass", a->main_class);
 }
 
-/* Returns the levels of elements from this one on; a copy has no more than its original, which was checked. */
+/* Returns the levels of an element and its descendants. The recursion is bounded, since the levels of the original were
+ * checked. */
 static unsigned levels_of(const xmlNode *element)
 {
     unsigned most = 0;
@@ -154,7 +156,7 @@ static unsigned levels_of(const xmlNode *element)
     return most + 1;
 }
 
-/* The readers go through the tree by recursion, which this bounds. */
+/* Checks the levels of the tree with the copy: the readers recurse over them. */
 static bool check_levels(attachment *a)
 {
     unsigned levels = levels_of(a->copy);

@@ -4,7 +4,7 @@
  * Here a class whose name with the prefix is taken gets apostrophes.
  *
  * MuJoCo 3.14 looks up a class that an element inherits by its name, and finds that of the last model that has brought
- * one: behind an <attach> without prefix, geoms, joints and sites of the robot without a class have the attached
+ * one: after an <attach> without prefix, geoms, joints and sites of the robot without a class have the attached
  * model's defaults. A class that an element states itself is that of its own file; so are the defaults of tendons,
  * equalities and actuators. */
 #include "mjcf_attach.h"
@@ -31,7 +31,7 @@ static bool collect_classes(attachment *a, const xmlNode *in, json_t *set)
     return true;
 }
 
-/* True for a section of the attached model, and of those that are attached to it. */
+/* True for a section of the attached model, or of a model that is attached to it. */
 static bool is_theirs(const attachment *a, const xmlNode *section)
 {
     for (size_t k = api_mjcf_model_of(a->files, section);; k = a->files->model[k].outer) {
@@ -40,7 +40,7 @@ static bool is_theirs(const attachment *a, const xmlNode *section)
     }
 }
 
-/* Collects the classes of a model, without or with those that attachments of `from` have brought before. */
+/* Collects the classes of a model, without or with those that earlier attachments of `from` have copied. */
 static bool collect_model(attachment *a, size_t model, bool with_theirs, json_t *set)
 {
     const xmlNode *root = a->files->model[model].root;
@@ -50,13 +50,13 @@ static bool collect_model(attachment *a, size_t model, bool with_theirs, json_t 
     return true;
 }
 
-/* True if the name begins with the prefix of the attachment and goes on with a name of the set. */
+/* True if the name is the prefix of the attachment followed by a name of the set. */
 static bool is_prefixed_name_of(const attachment *a, const char *text, const json_t *set)
 {
     return json_object_get(set, text + strlen(a->prefix)) != NULL;
 }
 
-/* Adds a name to the map: with the prefix, and with apostrophes until no other class has it. */
+/* Adds a name to the map: prefixed, and with apostrophes appended until no other class has it. */
 static bool name_class(attachment *a, const char *name, const json_t *theirs, json_t *taken)
 {
     const char *text = mjcf_attach_prefixed(a, a->element, name);
@@ -77,14 +77,14 @@ static const char *shadow_key(size_t model, const char *name, char key[SHADOW_KE
     return key;
 }
 
-/* Returns the class that elements of a model inherit by this name; NULL: that of this name. */
+/* Returns the class that replaces the class `name` for elements of a model that inherit it; NULL: none. */
 static const char *shadow_of(const api_mjcf *m, size_t model, const char *name)
 {
     char key[SHADOW_KEY];
     return json_string_value(json_object_get(m->shadows, shadow_key(model, name, key)));
 }
 
-/* Lets the class of this name stand for that of the name with the prefix, from here on. */
+/* Lets the copied class `name` replace the class of the prefixed name, for elements after this one that inherit it. */
 static bool add_shadow(attachment *a, const char *name)
 {
     char        key[SHADOW_KEY];

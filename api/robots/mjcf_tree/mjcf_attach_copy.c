@@ -21,7 +21,7 @@ static const reference references[] = {
     {"tendon2", "tendon"},  {"camera", "camera"},  {"actuator", "actuator"},
 };
 
-/* Attributes that refer to assets, which all come along from another model, as classes do. */
+/* Attributes that refer to assets. All assets of another model are copied, as are its classes. */
 static const char *const belongings[] = {"mesh", "material", "texture", "hfield"};
 
 static const char *kind_of_attached(const xmlNode *element)
@@ -133,7 +133,7 @@ static bool prefix_attributes(attachment *a, xmlNode *copy, const xmlNode *origi
     return true;
 }
 
-/* Gives copies the places of their originals, and the prefixes. */
+/* Gives copies the file and line of their originals, and the prefixes. */
 static bool finish_attached(attachment *a, xmlNode *copy, const xmlNode *original)
 {
     copy->_private = original->_private;
@@ -158,7 +158,8 @@ xmlNode *mjcf_attach_copy(attachment *a, const xmlNode *element)
 
 /* --- elements of other sections ----------------------------------------------------------------------------------- */
 
-/* Counts references of an element and those inside to what is copied, and to other elements. The world stays. */
+/* Counts references of an element and its descendants: `inside` to copied elements, `outside` to others. References to
+ * the world do not count. */
 static bool count_references(attachment *a, const xmlNode *element, size_t *inside, size_t *outside)
 {
     for (const xmlAttr *attribute = element->properties; attribute; attribute = attribute->next) {
@@ -174,7 +175,7 @@ static bool count_references(attachment *a, const xmlNode *element, size_t *insi
     return true;
 }
 
-/* Appends the copies of a section's elements that belong to what is copied, and collects their names. */
+/* Appends copies of those elements of a section that refer to copied elements only, and collects their names. */
 static bool attach_referrers(attachment *a, const xmlNode *section, xmlNode *to, bool has_classes)
 {
     for (const xmlNode *e = section->children; e; e = e->next) {
@@ -224,7 +225,7 @@ static bool attach_classes(attachment *a, xmlNode *root, xmlNode *to)
     return true;
 }
 
-/* Adds a section to the tree, at a place of the model that is copied. */
+/* Appends a section to the target model; in messages it has the file and line of the source model. */
 static xmlNode *open_attached_section(attachment *a, const char *name)
 {
     xmlNode *root    = (xmlNode *)(uintptr_t)a->files->model[a->to].root;
@@ -237,7 +238,7 @@ static xmlNode *open_attached_section(attachment *a, const char *name)
     return xmlAddChild(root, section);
 }
 
-/* True if an attachment before has copied classes and assets of the model with this prefix. */
+/* True if an earlier attachment has copied classes and assets of the model with this prefix. */
 static bool is_known(const attachment *a)
 {
     const xmlNode *root = a->files->model[a->to].root;
@@ -250,8 +251,8 @@ static bool is_known(const attachment *a)
     return false;
 }
 
-/* MuJoCo 3.14 copies actuators and tendons of the parts that have this prefix already once more, and adds their
- * armature and damping twice. */
+/* Reports a prefix that another part of the model has: MuJoCo 3.14 then copies the actuators and tendons of the first
+ * part again, and adds their armature and damping twice. */
 static bool report_repetition(attachment *a, const xmlNode *theirs)
 {
     return (!api_xml_child(theirs, "actuator") && !api_xml_child(theirs, "tendon")) ||

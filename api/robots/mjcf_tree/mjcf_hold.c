@@ -1,5 +1,5 @@
-/* mjcf_hold.c - replace the free joint of a body that an equality holds to the world: <weld> fixes the body there, as a
- * robot in a gantry, and <connect> leaves it a ball joint at the point that is held. Neither is a loop then. */
+/* mjcf_hold.c - replace the free joint of a body that an equality constrains to the world: <weld> fixes the body there,
+ * as a robot in a gantry, and <connect> leaves it a ball joint at the constrained point. Neither is a loop then. */
 #include "api/robots/mjcf/mjcf_reader.h"
 #include <string.h>
 
@@ -8,7 +8,7 @@ dyn_pose api_mjcf_pose_of(const api_mjcf *m, int body)
     return body < 0 ? dyn_pose_identity() : m->bodies[body].X_wb;
 }
 
-/* Returns the free joint of a body that is held to the world; NULL: none. */
+/* Returns the free joint of a body that an equality constrains to the world; NULL: none. */
 static api_mjcf_joint *free_joint_of(api_mjcf *m, int body, int other)
 {
     bool still = other < 0 || !m->bodies[other].moves;
@@ -33,7 +33,7 @@ static bool fix_body(api_mjcf *m, const api_mjcf_loop *loop, int side, api_mjcf_
     api_mjcf_body *body = &m->bodies[loop->body[side]];
     dyn_pose       X = api_mjcf_pose_of(m, loop->body[1 - side]), away = dyn_pose_inverse(&loop->X[side]);
     X             = dyn_pose_compose(&X, &loop->X[1 - side]);
-    body->X_pb    = dyn_pose_compose(&X, &away); /* a body with a free joint is in the world */
+    body->X_pb    = dyn_pose_compose(&X, &away); /* the parent of a body with a free joint is the world */
     joint->locked = true;
     m->n_fixed++;
     place_bodies(m, loop->body[side]);

@@ -1,6 +1,6 @@
-/* mjcf_replicate.c - expand <replicate>: copies of its elements, each in a frame that is turned and moved on from that
- * of the copy before, with a number behind every name. A tendon, equality or actuator that refers to one of the
- * elements is copied with them. The inner one of nested replicates comes first, as in MuJoCo (XML reference,
+/* mjcf_replicate.c - expand <replicate>: copies of its elements, each in a frame that is rotated and moved relative to
+ * that of the previous copy, with a number after every name. A tendon, equality or actuator that refers to one of the
+ * elements is copied with them. The inner one of nested replicates is expanded first, as in MuJoCo (XML reference,
  * body/replicate). */
 #include "api/robots/mjcf/mjcf_reader.h"
 #include "api/codec/number.h"
@@ -19,9 +19,9 @@ typedef struct replicate {
     xmlNode    *element;
     size_t      count;
     double      offset[3], euler[3];    /* euler in the unit of the file */
-    const char *separator, *childclass; /* childclass: NULL, none */
-    json_t     *names;                  /* set of "kind name" of the elements inside */
-    char        suffix[SUFFIX_SIZE];    /* behind the names in the copy that is being made */
+    const char *separator, *childclass; /* `childclass` NULL: there is none */
+    json_t     *names;                  /* set of "kind name" of the descendants */
+    char        suffix[SUFFIX_SIZE];    /* is appended to the names in the current copy */
 } replicate;
 
 static void *check_allocated(api_mjcf *m, void *pointer)
@@ -69,7 +69,7 @@ static bool collect_names(replicate *r, const xmlNode *in, size_t *n)
     return true;
 }
 
-/* Puts the suffix behind the value of an attribute. */
+/* Appends the suffix to the value of an attribute. */
 static bool extend_value(replicate *r, xmlNode *element, const xmlAttr *attribute)
 {
     const char *name = NULL;
@@ -83,7 +83,7 @@ static bool extend_value(replicate *r, xmlNode *element, const xmlAttr *attribut
 
 /* --- copies of bodies --------------------------------------------------------------------------------------------- */
 
-/* Gives the names in a copy their suffix, and the elements the places of the originals. */
+/* Appends the suffix to the names in a copy, and gives its elements the file and line of the originals. */
 static bool finish_copy(replicate *r, xmlNode *copy, const xmlNode *original)
 {
     const xmlAttr *name = xmlHasProp(copy, (const xmlChar *)"name");
@@ -114,7 +114,7 @@ static bool set_vector(replicate *r, xmlNode *frame, const char *attribute, cons
     return check_allocated(r->m, xmlSetProp(frame, (const xmlChar *)attribute, (const xmlChar *)text)) != NULL;
 }
 
-/* Makes the frame of copy i at `position`, and moves the position on. */
+/* Makes the frame of copy i at `position`, and advances the position to that of the next copy. */
 static bool make_copy(replicate *r, size_t i, double position[3])
 {
     const double n        = (double)i;
@@ -145,7 +145,7 @@ static bool names_copied(const replicate *r, const xmlNode *element, const xmlAt
            json_object_get(r->names, key_of(kind, name, key));
 }
 
-/* True if an element or one inside it, as the joint of a tendon, names one of the elements. */
+/* True if an element or one of its descendants, such as the joint of a tendon, refers to a replicated element. */
 static bool refers(const replicate *r, const xmlNode *element)
 {
     bool found = false;
@@ -156,7 +156,7 @@ static bool refers(const replicate *r, const xmlNode *element)
     return found;
 }
 
-/* Puts the suffix behind the references of a copy and of the elements inside it. */
+/* Appends the suffix to the references of a copy and of its descendants. */
 static bool extend_references(replicate *r, xmlNode *copy)
 {
     for (const xmlAttr *a = copy->type == XML_ELEMENT_NODE ? copy->properties : NULL; a; a = a->next)
@@ -166,7 +166,7 @@ static bool extend_references(replicate *r, xmlNode *copy)
     return true;
 }
 
-/* Gives a copy and the elements inside it the places of the originals. */
+/* Gives a copy and its descendants the file and line of the originals. */
 static void keep_places(xmlNode *copy, const xmlNode *original)
 {
     const xmlNode *o = original->children;
@@ -175,7 +175,7 @@ static void keep_places(xmlNode *copy, const xmlNode *original)
         if (c->type == XML_ELEMENT_NODE) keep_places(c, o);
 }
 
-/* The number of a copy has as many digits as the count. */
+/* Sets the suffix of copy i: the separator, and a number with as many digits as the count. */
 static void set_suffix(replicate *r, size_t i)
 {
     char number[24];
@@ -186,7 +186,7 @@ static void set_suffix(replicate *r, size_t i)
     snprintf(r->suffix, sizeof r->suffix, "%s%s", r->separator, number + strlen(number) - digits);
 }
 
-/* Puts `count` copies of an element before it, whose references have the suffixes. */
+/* Inserts `count` copies of an element before it; their references get the suffixes. */
 static bool copy_referrer(replicate *r, xmlNode *element)
 {
     for (size_t i = 0; i < r->count; i++) {

@@ -17,7 +17,7 @@ typedef struct mjcf_file {
 
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
-/* Collects the link and the absorbed links that carry it; returns the link or DYN_WORLD under which its body stands. */
+/* Collects the link and the absorbed links that carry it; returns the parent link of the chain, or DYN_WORLD. */
 static int collect_chain(mjcf_file *f, int i, size_t *n)
 {
     const api_document *d = f->w.document;
@@ -25,7 +25,7 @@ static int collect_chain(mjcf_file *f, int i, size_t *n)
     *n = 0;
     for (up = i; up != DYN_WORLD && (up == i || api_mjcf_is_absorbed(&f->bodies, up)); up = d->links[up].parent_index)
         f->chain[(*n)++] = up;
-    for (size_t a = 0; a < *n / 2; a++) { /* from the parent on */
+    for (size_t a = 0; a < *n / 2; a++) { /* the order from the parent to the link */
         int swapped          = f->chain[a];
         f->chain[a]          = f->chain[*n - 1 - a];
         f->chain[*n - 1 - a] = swapped;
@@ -33,7 +33,7 @@ static int collect_chain(mjcf_file *f, int i, size_t *n)
     return up;
 }
 
-/* A floating joint of the fixed base whose coordinates are those of a free joint. */
+/* True for a floating joint of the fixed base whose coordinates are those of a free joint. */
 static bool is_free(const mjcf_file *f, const api_document_link *link)
 {
     return link->dyn.joint == DYN_FLOATING && link->parent_index == DYN_WORLD && !f->w.document->floating &&
@@ -77,8 +77,8 @@ static void put_compensation(mjcf_file *f, xmlNode *body, double share)
     if (share != 0) api_xml_put_number(&f->w, body, "gravcomp", share);
 }
 
-/* Negative compensation has an effect in MuJoCo only beside a positive one, of any body: an empty body of the world
- * that has one. */
+/* MuJoCo applies negative compensation only if some body has a positive one. Adds an empty body with a positive one if
+ * the document has none. */
 static void help_negative_compensation(mjcf_file *f)
 {
     const api_document *d        = f->w.document;
@@ -135,7 +135,7 @@ static void put_body(mjcf_file *f, int i)
     api_mjcf_report_refused(&f->w, link->name, &link->dyn.inertia, moves && !f->bodies.sound.link[i]);
 }
 
-/* A link named `world` needs no body: it is MuJoCo's. */
+/* A fixed base link named `world` needs no body: it is MuJoCo's world. */
 static void put_base(mjcf_file *f)
 {
     const api_document *d = f->w.document;
@@ -185,7 +185,7 @@ static xmlNode *body_of_frame(const mjcf_file *f, const char *name, dyn_pose *X)
     return f->base;
 }
 
-/* Puts a site at `offset` in the frame of a loop. */
+/* Adds a site at `offset` in the frame of a loop. */
 static void put_loop_site(mjcf_file *f, xmlNode *element, const api_document_loop *loop, int side,
                           const double offset[3])
 {

@@ -10,34 +10,34 @@
 char *api_mjcf_write(const api_document *document, const api_model_heading *heading, api_reader *reader,
                      size_t *length);
 
-/* Mends the inertias of a document so that MuJoCo takes its bodies, and reports each change. A link without mass that
- * becomes a joint of another body stays without, unless that body would have too many joints. False when memory is
+/* Enlarges the inertias of a document that MuJoCo would refuse, and reports each change. A link without mass that
+ * becomes a joint of another body keeps no mass, unless that body would have too many joints. False when memory is
  * short. */
 bool api_mjcf_bound(api_document *document, api_reader *reader);
 
-/* A link in MJCF's tree of bodies: its children, and whether something refers to it. */
+/* A link in MJCF's tree of bodies: its children, and whether a frame or loop refers to it. */
 typedef struct api_mjcf_link {
     int  n_children, child; /* number of children; index of the last child */
     bool referenced;        /* a frame or loop needs the link as a body */
 } api_mjcf_link;
 
-/* The links that become bodies. MuJoCo refuses moving bodies that are not sound. */
+/* The links that become bodies. MuJoCo refuses moving bodies that are not sound (inertia_bounds/bound.h). */
 typedef struct api_mjcf_bodies {
     const api_document *document;
     api_mjcf_link      *link; /* [n_links] */
     api_sound_links     sound;
 } api_mjcf_bodies;
 
-enum { API_MJCF_MOST_COORDINATES = 6 }; /* of one body */
+enum { API_MJCF_MOST_COORDINATES = 6 }; /* most coordinates of one body in MuJoCo */
 
 /* False when memory is short. */
 bool api_mjcf_find_bodies(api_mjcf_bodies *bodies, const api_document *document, api_reader *reader);
-/* True for a link that becomes a joint of the body that it carries. */
+/* True for a link that becomes a joint of its child's body. */
 bool api_mjcf_is_absorbed(const api_mjcf_bodies *bodies, int i);
 /* Coordinates in the file of the joint that carries a link. */
 int api_mjcf_coordinates(const dyn_link *dyn);
 
-/* Joints of one body. In MJCF all of them are given in the frame of the body, where the joints are at their reference:
+/* Joints of one body. In MJCF their axes are given in the frame of the body in the reference position:
  *
  *     X_pb prod_k C_k M_k(q_k - ref_k) C_k^-1,    C_k = X_pb^-1 J_k,
  *
@@ -69,7 +69,7 @@ void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *
  */
 void api_mjcf_report_refused(api_xml_writer *w, const char *name, const dyn_inertia *inertia, bool undetermined);
 
-/* Position of a joint with one coordinate in the reference: its home, that of a mimic joint by its leader's. */
+/* Reference position of a joint with one coordinate: its home; that of a mimic joint follows from its leader's home. */
 double api_mjcf_reference_of(const api_document *document, const api_document_link *link);
 
 /* Motion of a joint from zero to its reference. */
@@ -82,9 +82,9 @@ void api_mjcf_put_joints(const api_mjcf_chain *chain);
 /* Positions of a joint of the file in a configuration; `_private` of its element points to it. */
 typedef struct api_mjcf_position {
     api_mjcf_joint_type type;
-    const char         *name; /* coordinate of a hinge or slide in the document, the name without suffix of others */
-    double              scale, offset; /* position of a hinge or slide = scale coordinate + offset */
-    dyn_pose            C;             /* axes of a ball in the body */
+    const char *name; /* coordinate of a hinge or slide in the document; for other joints the name without suffix */
+    double      scale, offset; /* position of a hinge or slide = scale coordinate + offset */
+    dyn_pose    C;             /* axes of a ball in the body */
 } api_mjcf_position;
 
 /* Writes a free joint; `coordinate`: the name of its coordinates without suffix. */

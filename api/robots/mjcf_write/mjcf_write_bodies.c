@@ -1,5 +1,5 @@
-/* mjcf_write_bodies.c - tell which links become bodies of an MJCF file, and mend the inertias of those that MuJoCo
- * refuses. */
+/* mjcf_write_bodies.c - find the links that become bodies of an MJCF file, and enlarge the inertias of those that
+ * MuJoCo would refuse. */
 #include "mjcf_write.h"
 #include <string.h>
 
@@ -38,7 +38,7 @@ static bool is_joint_only(const api_mjcf_bodies *b, int i)
            b->link[i].n_children == 1 && !b->link[i].referenced;
 }
 
-/* True if a rotation follows the joint of link i before the next body: MuJoCo allows none behind a ball. */
+/* True if another rotation follows the joint of link i in the same body: MuJoCo allows none after a ball. */
 static bool is_turned_on(const api_mjcf_bodies *b, int i)
 {
     do {
@@ -72,7 +72,7 @@ int api_mjcf_coordinates(const dyn_link *dyn)
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
-/* Gives a mass to links that would be the seventh coordinate, and so on, of a body that they carry. */
+/* Gives a mass to links that MuJoCo would otherwise count as further joints of a body that has six coordinates. */
 static bool bound_long_chains(api_document *d, api_reader *reader, const api_mjcf_bodies *b, int *n)
 {
     bool good = true;
@@ -88,8 +88,8 @@ static bool bound_long_chains(api_document *d, api_reader *reader, const api_mjc
     return good;
 }
 
-/* Mends the inertias of moving bodies that are not sound: of links with a joint, and of links whose parent is a link
- * without mass that became one of their joints. */
+/* Enlarges the inertias of moving bodies that are not sound: of links with a joint, and of links whose parent, a link
+ * without mass, became one of their joints. */
 static bool bound_bodies(api_document *d, api_reader *reader, const api_mjcf_bodies *b)
 {
     bool good = b->sound.base || !d->floating || api_bound_link(d, reader, DYN_WORLD);

@@ -1,4 +1,4 @@
-/* mjcf_write_inertial.c - write poses and inertias of bodies, and tell which bodies MuJoCo refuses. */
+/* mjcf_write_inertial.c - write poses and inertias of bodies, and find bodies that MuJoCo refuses. */
 #include "api/robots/inertia_bounds/bound.h"
 #include "mjcf_write.h"
 #include <string.h>

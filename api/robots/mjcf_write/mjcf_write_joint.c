@@ -71,11 +71,11 @@ typedef struct mjcf_part {
     api_mjcf_joint_type type;
     double              axis[3]; /* in the joint frame */
     double              ref;
-    const char         *coordinate; /* as of api_mjcf_position, like the next two */
+    const char         *coordinate; /* `coordinate`, `scale` and `offset`: see api_mjcf_position */
     double              scale, offset;
 } mjcf_part;
 
-/* Attaches what a keyframe needs to the element of a joint. */
+/* Stores the data that a keyframe needs in `_private` of the element of a joint. */
 static void attach_position(api_xml_writer *w, xmlNode *joint, const api_mjcf_position *position)
 {
     api_mjcf_position *to = api_arena_take(w->reader->arena, 1, sizeof *to);
@@ -85,7 +85,7 @@ static void attach_position(api_xml_writer *w, xmlNode *joint, const api_mjcf_po
     joint->_private = to;
 }
 
-/* Pose of the moved joint frame in the body. */
+/* Pose in the body of the joint frame, displaced by the joint's reference. */
 static dyn_pose in_body(const api_mjcf_chain *chain, size_t k)
 {
     dyn_pose X_bp = dyn_pose_inverse(&chain->X_pb);
@@ -117,7 +117,7 @@ static void put_armature(api_xml_writer *w, xmlNode *joint, double damping, doub
     if (rotor_inertia != 0) api_xml_put_number(w, joint, "armature", rotor_inertia);
 }
 
-/* Puts one coefficient, or those of all three powers. */
+/* Writes one coefficient, or those of all three powers. */
 static void put_polynomial(api_xml_writer *w, xmlNode *joint, const char *attribute, const double c[3])
 {
     if (c[1] != 0 || c[2] != 0)
@@ -157,7 +157,7 @@ static void put_planar(const api_mjcf_chain *chain, size_t k, const api_document
     a.coordinate                = a.name;
     double e_x[3], e_y[3];
     api_mjcf_plane_axes(link->dyn.axis, e_x, e_y);
-    /* The slides stand before the turn to the reference in the document, behind it in the file. */
+    /* in the document the slides come before the rotation to the reference, in the file after it */
     dyn_pose back = dyn_pose_about(link->dyn.axis, -link->home[2]);
     for (int i = 0; i < 3; i++) {
         x.axis[i] = dyn_dot(back.R[i], e_x);
@@ -185,7 +185,7 @@ static xmlNode *put_free_part(const api_mjcf_chain *chain, size_t k, const mjcf_
     return joint;
 }
 
-/* The document has a stiffness for spherical joints alone. */
+/* The document has a stiffness only for spherical joints. */
 static void put_ball(const api_mjcf_chain *chain, size_t k, const char *name)
 {
     const double stiffness = chain->w->document->links[chain->links[k]].dyn.spring.stiffness;
@@ -274,7 +274,7 @@ void api_mjcf_put_joints(const api_mjcf_chain *chain)
 
 /* --- couplings and motors ----------------------------------------------------------------------------------------- */
 
-/* In their references both joints satisfy the coupling, so that its constant part is 0. */
+/* Both joints satisfy the coupling in their references, so the constant coefficient is 0. */
 static void put_coupling(api_xml_writer *w, xmlNode *equality, const char *joint, const char *leader, double ratio)
 {
     xmlNode *coupling = api_xml_put(w, equality, "joint");
@@ -294,7 +294,8 @@ void api_mjcf_put_couplings(api_xml_writer *w, xmlNode *equality)
     }
 }
 
-/* A joint with a motor is driven: in a model with loops the others have none, whatever their limits. */
+/* A motor in the file means that a joint is driven. In a model with loops the other joints get none, whatever their
+ * limits. */
 void api_mjcf_put_motors(api_xml_writer *w, xmlNode *root)
 {
     xmlNode *actuator = NULL;

@@ -18,7 +18,7 @@ static void append_number(qpos_text *to, double value)
     to->n++;
 }
 
-/* The value of a coordinate, 0 if the configuration does not list it; 1 for the last of a quaternion. */
+/* Value of a coordinate in the configuration. If it is not listed: 1 for the part w of a quaternion, else 0. */
 static double value_of(const api_document_configuration *configuration, const char *prefix, const char *suffix)
 {
     char name[API_COORDINATE_NAME];
@@ -27,7 +27,7 @@ static double value_of(const api_document_configuration *configuration, const ch
     return value ? json_number_value(value) : strcmp(suffix, ".qw") == 0;
 }
 
-/* The quaternion of a ball turns axes of the body: its vector part is that of the joint's axes, turned by C. */
+/* The quaternion of a ball is written in axes of the body: its vector part in joint axes is rotated by C. */
 static void add_quaternion(qpos_text *to, const api_mjcf_position *joint)
 {
     static const char *const suffix[3] = {".qx", ".qy", ".qz"};

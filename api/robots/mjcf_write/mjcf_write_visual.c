@@ -1,7 +1,8 @@
 /* mjcf_write_visual.c - write the shapes of links as geoms. */
 #include "mjcf_write.h"
 
-/* Sizes as MJCF has them: half lengths. A geom's sizes are above 0: thinner ones get the least. */
+/* Writes the sizes of a solid in the terms of MJCF, half lengths. They must be above 0: thinner solids get the least
+ * thickness. */
 static size_t sizes_of(const api_document_visual *visual, double size[3])
 {
     const double          least = 1e-6;

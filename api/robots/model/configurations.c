@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All coordinates of the tree, those of passive joints and motors included. */
+/* All coordinates of the tree, including those of passive joints and motors. */
 typedef struct positions {
     size_t       n;
     const char **names;
@@ -57,7 +57,7 @@ static bool check_positions(const api_model *model, const positions *all, size_t
     return true;
 }
 
-/* Sets the position without rotation and translation. */
+/* Sets all coordinates to zero, and quaternions to no rotation. */
 static void set_zero(const api_model *model, const positions *all)
 {
     memset(all->q, 0, all->n * sizeof *all->q);
@@ -67,11 +67,13 @@ static void set_zero(const api_model *model, const positions *all)
     }
 }
 
-/* True if the configuration has a locked joint, given by its link, where it is held. */
+/* True if the position of a locked joint in the configuration is the one at which it is locked. `link`: the link of the
+ * joint. */
 static bool agrees(const json_t *listed, const api_document_link *link)
 {
-    size_t n    = 0;
-    double same = 0, opposite = 0; /* largest differences; of quaternions q and -q are one rotation */
+    size_t n        = 0;
+    double same     = 0,
+           opposite = 0; /* largest differences to the quaternion and to its opposite, which is the same rotation */
     while (link->lost[n])
         n++;
     for (size_t k = 0; k < n; k++) {
@@ -86,7 +88,7 @@ static bool agrees(const json_t *listed, const api_document_link *link)
     return (n >= 4 ? fmin(same, opposite) : same) <= 1e-9;
 }
 
-/* Reports joints that the configuration has elsewhere than where they are locked. */
+/* Reports joints that are locked at another position than the configuration gives them. */
 static bool report_locked(const api_document *document, size_t index, api_reader *reader)
 {
     const api_document_configuration *c = &document->configurations[index];

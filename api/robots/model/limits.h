@@ -42,7 +42,7 @@ typedef struct api_limit_list {
 bool api_limits_list(api_pool *pool, const api_model *model, const dyn_limit_kind *kinds, size_t n_kinds,
                      api_limit_list *limits);
 
-/* True if a limit is of this kind. */
+/* True if at least one of the limits is of this kind. */
 bool api_limits_have(const api_limit_list *limits, dyn_limit_kind kind);
 
 /* True if a limit bounds an effort: of effort or effort_speed. */

@@ -1,4 +1,4 @@
-/* loops_build.c - resolves the frames of a document's loops, and says in words why loops cannot be built
+/* loops_build.c - resolves the frames of a document's loops, and describes in words why loops cannot be built
  * (dynamics/loops/loops_build.h). */
 #include "loops_build.h"
 #include "dynamics/loops/loops_build.h"
@@ -121,7 +121,7 @@ static bool put_loaded(api_model *model, dyn_loops *loops)
     return true;
 }
 
-/* Lists what the document says about the joints, in the order of the description. */
+/* Lists what the document says about the joints, in the order document->order of their links. */
 static dyn_loop_joint *list_joints(const api_document *document, api_arena *arena)
 {
     dyn_loop_joint *joint = api_arena_take(arena, document->n_links, sizeof *joint);

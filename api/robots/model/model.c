@@ -191,7 +191,7 @@ static void hash(const char *text, size_t length, char revision[API_REVISION_SIZ
         snprintf(revision + 2 * i, 3, "%02x", digest[i]);
 }
 
-/* Returns spare memory behind a text. */
+/* Shrinks the memory of a text to its length. */
 static char *shrink(char *text, size_t length)
 {
     char *exact = text ? realloc(text, length + 1) : NULL;

@@ -26,8 +26,8 @@ typedef struct api_frame_name { /* a link, or a frame of the document */
 } api_frame_name;
 
 typedef struct api_joint_name {          /* a moving joint, in the order of coordinates */
-    const char      *name, *type, *link; /* `link`: the link that it carries */
-    dyn_joint_kind   kind;               /* in the document: planar and helical joints too */
+    const char      *name, *type, *link; /* `link`: the link that the joint carries */
+    dyn_joint_kind   kind;               /* kind in the document, which may be planar or helical */
     const char      *parent;             /* name of the link that the joint is attached to */
     bool             actuated;
     bool             has_position_limits;
@@ -54,8 +54,8 @@ typedef struct api_attached_body {
     double point[3];     /* m, in the frame of the parent */
     dyn_inertia inertia; /* inertia of the link and all links fixed to it beyond the joint, in its frame; motors with
                             rotors locked */
-    dyn_compensation
-        compensation; /* compensated mass and first moment, in the same frame; `share` is that of the link */
+    dyn_compensation compensation; /* the masses and first moments of these links that are compensated, in the same
+                                      frame; `share` is that of the link itself */
 } api_attached_body;
 
 typedef struct api_motor_name {
@@ -101,7 +101,7 @@ typedef struct api_model {
     const char       **position_names;   /* [nq] */
     const char       **velocity_names;   /* [nv] */
     const char       **body_names;       /* [n_bodies] */
-    size_t             n_links;          /* with the base link, in document order */
+    size_t             n_links;          /* the base link included; the arrays of links are in document order */
     const char       **link_names;
     api_attached_body *attached; /* [n_links] in the order of link_names */
     size_t             n_frames; /* links (base first, in document order), then the document's frames */
@@ -118,13 +118,14 @@ typedef struct api_model {
     size_t                   n_configurations;
     api_named_configuration *configurations;
     size_t                   n_angles;
-    dyn_bound               *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
+    dyn_bound               *angles; /* [n_angles] bounds on entries of q, within which sine and cosine are accurate */
     const dyn_loops         *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated
                                                coordinates (loops.h) */
     size_t    n_loaded;
-    dyn_body *loaded; /* [n_loaded] with loops: the tree's bodies with friction, if that of some actuated
-                         joint depends on its load; `dyn` is without load coefficients */
-    char loop_remedy[API_REMEDY_BYTES]; /* a clause for problems of the loops, in the words of the file's format; "" */
+    dyn_body *loaded; /* [n_loaded] of a model with loops: the tree's bodies with friction, if the friction of some
+                         actuated joint depends on its load; the bodies of `dyn` have no load coefficients then */
+    char loop_remedy[API_REMEDY_BYTES]; /* a clause for problems of the loops that the client can follow in the file's
+                                           format; "": none */
     json_t *report;                     /* [{"severity","code","where","text"}...] */
     char   *document;                   /* the canonical document as JSON, with the model's name */
     size_t  document_length;
@@ -135,16 +136,17 @@ typedef struct api_model {
 
 /* A text to read a model from, in one of the formats of robots/formats.h. */
 typedef struct api_model_source {
-    const char      *text; /* [length] */
-    size_t           length;
-    const char      *name;      /* name that the model gets */
-    const char      *query;     /* parameters of the format, percent-encoded as in a request's target; NULL: none */
-    unsigned         nesting;   /* most levels of arrays and objects; elements of XML have API_XML_NESTING */
-    size_t           max_links; /* most links, not counting the base */
-    const api_files *files;     /* files that the text may include, itself among them; NULL: it comes alone */
-    const char      *path;      /* path of the text among the files */
-    size_t           most;      /* bytes that the text may unpack to, if it is an archive */
-    api_share       *share;     /* from which memory of included files is claimed; NULL: there is no budget */
+    const char *text; /* [length] */
+    size_t      length;
+    const char *name;      /* name that the model gets */
+    const char *query;     /* parameters of the format, percent-encoded as in a request's target; NULL: none */
+    unsigned    nesting;   /* most levels of arrays and objects; elements of XML have API_XML_NESTING */
+    size_t      max_links; /* most links, not counting the base */
+    const api_files
+               *files; /* files that the text may include, with the text's own file; NULL: there are no other files */
+    const char *path;  /* path of the text among the files */
+    size_t      most;  /* bytes that the text may unpack to, if it is an archive */
+    api_share  *share; /* from which memory of included files is claimed; NULL: there is no budget */
 } api_model_source;
 
 /* Builds a model from a parsed document (schema Document of api/openapi.yaml). `name` comes from the request path; a
@@ -157,7 +159,8 @@ api_model *api_model_from_document(const json_t *document, const char *name, siz
 api_model *api_model_from_text(const char *text, size_t length, const char *name, unsigned nesting, size_t max_links,
                                api_problem *problem);
 
-size_t     api_model_bytes(const api_model *model); /* its memory, less what is computed when a request asks for it */
+size_t api_model_bytes(const api_model *model); /* memory of the model in bytes, without data that is computed when a
+                                                   request asks for it */
 api_model *api_model_share(api_model *model);
 void       api_model_release(api_model *model); /* NULL is fine */
 
@@ -181,5 +184,5 @@ int api_first_velocity(const api_model *model, const dyn_body *body);
 /* Index in the model's qd of the velocity coordinate `v` of dynamics/; -1: the coordinate is passive. */
 int api_model_coordinate(const api_model *model, int v);
 
-/* Returns the model as the mechanics of dynamics/ need it; it points into the model. */
+/* Returns the model in the form that the functions of dynamics/ take; its pointers refer to the model's memory. */
 dyn_mechanism api_model_mechanism(const api_model *model);

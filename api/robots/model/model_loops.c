@@ -1,4 +1,4 @@
-/* model_loops.c - says in words why loops cannot be closed, and finds the reference of a model (model_loops.h). */
+/* model_loops.c - describes in words why loops cannot be closed, and finds the reference of a model (model_loops.h). */
 #include "model_loops.h"
 #include "dynamics/loop_reference/reference.h"
 #include <math.h>

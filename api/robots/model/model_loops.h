@@ -14,8 +14,8 @@ bool api_loop_fail(dyn_loop_failure failure, const char *pointer, long long row,
  * had arrived are not in it, although their last iterations may be missing. */
 unsigned api_loop_late_lanes(const dyn_loop_workspace *closed, size_t live);
 
-/* Takes the workspace of the loops' kernels (dynamics/loops/loop_kernels.h) from `pool`.
- * Returns NULL with the pool's problem. */
+/* Allocates the workspace of the loops' kernels (dynamics/loops/loop_kernels.h) from `pool`. Returns NULL with the
+ * pool's problem. */
 dyn_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
                                             dyn_deadline deadline, size_t n_wrenches, size_t extra);
 

@@ -4,5 +4,5 @@
 #include "model.h"
 
 /* Sets the model's arrays of names, frames, joints, motors and transmissions. The model must have its tree in
- * dynamics/, and its arena owns the memory; `scratch` is used for the call alone. Returns false without memory. */
+ * dynamics/, and its arena owns the memory; `scratch` is used only during the call. Returns false without memory. */
 bool api_model_copy_names(api_model *model, const api_document *document, api_arena *scratch);

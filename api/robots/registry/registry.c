@@ -155,7 +155,7 @@ static void note_change(api_changed *changed, const api_model *old, uint64_t num
     if (old) memcpy(changed->before, old->revision, API_REVISION_SIZE);
 }
 
-/* Sets what a change will have done, or why it is not allowed; then returns false. */
+/* Sets *done to the result of the change. Returns false, with the reason in *done, if the change is not allowed. */
 static bool is_allowed(const api_registry *r, const wanted_change *wanted, const name_state *old, api_commit *done)
 {
     bool creates = wanted->model && !old->model;
@@ -203,7 +203,7 @@ static api_commit change_once(api_registry *r, const wanted_change *wanted, api_
     return done;
 }
 
-enum { ATTEMPTS = 20 }; /* at a change of a name that other servers change at the same time */
+enum { ATTEMPTS = 20 }; /* attempts of a change while other servers change the same name */
 
 static api_commit change(api_registry *r, const wanted_change *wanted, api_changed *changed, api_problem *problem)
 {

@@ -84,7 +84,7 @@ api_commit api_registry_delete(api_registry *registry, const char *name, const a
 /* Deletes the model, if there is one, and leaves a tombstone, even for a name that is not bundled with this server. */
 api_commit api_registry_put_tombstone(api_registry *registry, const char *name, api_problem *problem);
 
-/* Where a model that is loaded comes from. */
+/* Source of a model that is loaded. */
 typedef struct api_origin {
     bool     bundled; /* the name is that of a bundled model, so deleting it later needs a tombstone */
     uint64_t number;  /* number of the change of a shared store; 0: none */
@@ -104,5 +104,5 @@ void api_registry_load_fault(api_registry *registry, const char *name, const api
 /* Removes every entry of a numbered change whose name is not in a list: [n], in the order of strcmp. */
 void api_registry_keep(api_registry *registry, const char *const *names, size_t n);
 
-/* True if the name has this change or a newer one. */
+/* True if change `number` or a newer one of the name has been entered. */
 bool api_registry_has_change(api_registry *registry, const char *name, uint64_t number);

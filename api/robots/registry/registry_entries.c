@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts a model that comes (`change` 1) or goes (-1); NULL: none. */
+/* Counts a model that is added (`change` 1) or removed (-1); NULL: none. */
 static void count_model(const api_model *model, int change)
 {
     if (!model) return;

@@ -24,16 +24,16 @@ struct api_registry {
     api_entry      *entries; /* [n], sorted by name; space for `capacity` */
     size_t          n, capacity;
     size_t          n_models;          /* number of entries with a model */
-    _Atomic size_t  limit;             /* largest number of them */
+    _Atomic size_t  limit;             /* largest number of models */
     size_t          bytes, most_bytes; /* memory of all models */
     const char     *growing;           /* name of a model whose change waits for the store; NULL: none */
     size_t          growth;            /* bytes that this change will add to `bytes` */
 };
 
-/* Index of `name`, or where to insert it. */
+/* Returns the index of `name`, or the index at which to insert it. */
 size_t api_entries_find(const api_registry *registry, const char *name, bool *found);
 
-/* True if the name has this change or a newer one. */
+/* True if change `number` or a newer one of the name has been entered. */
 bool api_entries_have_change(const api_registry *registry, const char *name, uint64_t number);
 
 void api_entry_copy_fault(const api_entry *entry, api_model_fault *fault);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 100 /* most poses of the world that are relative to each other */ };
+enum { DEEPEST = 100 /* most frames in a chain of poses of the world that are relative to each other */ };
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
@@ -150,7 +150,8 @@ static bool read_robot(api_sdf *sdf)
            api_sdf_write_document(sdf) && api_sdf_report_unused(sdf);
 }
 
-/* Adds the option that leaves loops out to problems of loops: to that of the file, or for later to the model. */
+/* Adds a remedy for problems of loops, the option that leaves the loops out: to the problem of reading the file or, if
+ * the model exists, to the model for later problems. */
 static void write_remedy(const api_sdf *sdf, api_model *model, api_problem *problem)
 {
     static const char tree[] = "; with loops=open the model is the tree, without the joints that close loops";

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LIST_BYTES = 220, MORE_BYTES = 26 /* room for " and 1000000 more" */ };
+enum { LIST_BYTES = 220, MORE_BYTES = 26 /* bytes of a list, and of its end " and 1000000 more" */ };
 
 static bool is_static(api_sdf *sdf, const xmlNode *model, bool *is)
 {
@@ -12,7 +12,7 @@ static bool is_static(api_sdf *sdf, const xmlNode *model, bool *is)
     return api_sdf_flag(sdf, model, "static", is);
 }
 
-/* Appends a name in quotes to the list of candidates. A name without room is counted by the caller. */
+/* Appends a name in quotes to the list of candidates. The caller counts a name that does not fit. */
 static bool append_candidate(char list[LIST_BYTES], const char *name)
 {
     size_t used = strlen(list), need = strlen(name) + sizeof ", \"\"";

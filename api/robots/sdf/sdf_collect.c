@@ -77,7 +77,7 @@ static bool add_frame(api_sdf *sdf, const xmlNode *element, api_sdf_kind kind, i
     return sdf->frames[index].name ? enter_name(sdf, index) : api_reader_no_memory(&sdf->xml.base);
 }
 
-/* An include whose file sdf_include.c did not find. */
+/* Fails for an include whose file sdf_include.c did not find. */
 static bool fail_include(api_sdf *sdf, const xmlNode *include)
 {
     const char *uri = "";
@@ -133,7 +133,7 @@ static bool read_still(api_sdf *sdf)
     return true;
 }
 
-/* Allocates the frames: of the model, of all in it, and of the joints of the world. */
+/* Allocates the frames: of the outermost model, of the elements in it, and of the joints of the world. */
 static bool take_frames(api_sdf *sdf)
 {
     size_t n = count_frames(sdf->model);
@@ -177,7 +177,7 @@ bool api_sdf_collect(api_sdf *sdf, size_t *n)
 
 static const char *frame_name(const void *frames, size_t i)
 {
-    return ((const api_sdf_frame *)frames)[i + 1].name; /* the outermost model has none */
+    return ((const api_sdf_frame *)frames)[i + 1].name; /* skips the outermost model, which has no name */
 }
 
 static void fail_frame(api_sdf *sdf, const xmlNode *element, const char *name, const char *whole)
@@ -209,7 +209,7 @@ static int find_in_model(api_sdf *sdf, const xmlNode *element, int scope, const 
     return API_SDF_NONE;
 }
 
-/* Finds a frame of the world: the world itself, or a frame of the model by its name behind that of the model. */
+/* Finds a frame that a joint of the world names: the world, the model, or as "MODEL::NAME" a frame of the model. */
 static int find_in_world(api_sdf *sdf, const xmlNode *element, const char *name)
 {
     const char *model = NULL;

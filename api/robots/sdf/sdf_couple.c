@@ -11,7 +11,7 @@ static bool report_independent(api_sdf *sdf, const xmlNode *element, const char 
                           (const char *)element->name, why);
 }
 
-/* Decides by the option whether to couple. *couple is false after a report. */
+/* Sets *couple if the option `mimic` is "coupled"; otherwise reports or refuses the coupling. */
 static bool ask_mimic(api_sdf *sdf, const xmlNode *element, bool *couple)
 {
     *couple = sdf->mimic == API_SDF_MIMIC_COUPLED;
@@ -29,7 +29,7 @@ static api_sdf_joint *joint_of_frame(api_sdf *sdf, int frame)
     return NULL;
 }
 
-/* Figures of a mimic: q = multiplier (q_leader - reference) + offset. Drake states them in attributes. */
+/* Values of a mimic: q = multiplier (q_leader - reference) + offset. Drake states them in attributes. */
 typedef struct sdf_mimic {
     const xmlNode *element; /* NULL: the joint has none */
     double         multiplier, offset, reference;
@@ -91,7 +91,7 @@ static bool turns(const api_sdf_joint *joint)
     return joint->type == API_SDF_REVOLUTE || joint->type == API_SDF_CONTINUOUS;
 }
 
-/* Finds the revolute joint between a link and the body to which gears refer. */
+/* Finds the revolute joint that connects a link to the reference body of a gearbox. */
 static api_sdf_joint *find_geared(api_sdf *sdf, int link, int body)
 {
     for (size_t i = 0; i < sdf->n_joints; i++) {
@@ -103,8 +103,8 @@ static api_sdf_joint *find_geared(api_sdf *sdf, int link, int body)
     return NULL;
 }
 
-/* 1 if the turn of `link` about the axis of a gear is the joint's coordinate, -1 if it is its opposite, 0 if neither.
- */
+/* Returns 1 if the rotation of `link` about the axis of a gear is the joint's coordinate, -1 if it is the opposite, 0
+ * if the axes differ. */
 static int gear_sign(const api_sdf *sdf, const api_sdf_joint *gear, int which, const api_sdf_joint *joint, int link)
 {
     double   along = 0;
@@ -116,7 +116,8 @@ static int gear_sign(const api_sdf *sdf, const api_sdf_joint *gear, int which, c
     return fabs(along) < 1 - 1e-6 ? 0 : along > 0 ? sign : -sign;
 }
 
-/* The child turns -ratio times as far as the parent, both against the reference body. */
+/* Couples the two joints of a gearbox: relative to the reference body the child rotates by -ratio times the angle of
+ * the parent. */
 static bool read_gearbox(api_sdf *sdf, const api_sdf_joint *gear)
 {
     const api_sdf_frame *frame = &sdf->frames[gear->frame];
@@ -215,7 +216,7 @@ static bool read_rotor(api_sdf *sdf, const xmlNode *owner, double *rotor, const 
         *rotor);
 }
 
-/* Reports a rotor that no coordinate of the joint turns. */
+/* Reports a rotor that no coordinate of the joint drives. */
 static bool report_lost_rotor(api_sdf *sdf, const xmlNode *element, double *rotor)
 {
     bool lost = *rotor != 0;

@@ -4,11 +4,12 @@
 #include "sdf_reader.h"
 #include <string.h>
 
-/* The joints of the tree, part by part: the bodies of the loops are its links. */
+/* The moving joints of the tree as joints of a loop tree (loop_actuation/loop_tree.h), whose bodies are the links. An
+ * SDF joint with two axes has two parts. */
 typedef struct loop_parts {
     const api_sdf_tree *t;
     api_loop_tree       loops;
-    int                *part; /* [n_joints of the file], index in loops.joints of part 0; -1: it has none */
+    int *part; /* [n_joints of the file] index in loops.joints of the joint's part 0; -1: it is not in the tree */
 } loop_parts;
 
 bool api_sdf_closes_loop(const api_sdf_joint *joint)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_STEPS = 500 }; /* bounds the recursion */
+enum { MOST_STEPS = 500 }; /* most frames between a frame and its link or base; bounds the recursion */
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
@@ -109,7 +109,8 @@ static bool next_attached(api_sdf *sdf, int index, int *next)
         return *next != API_SDF_NONE;
     }
     if (frame->kind != API_SDF_IS_MODEL) return true;
-    for (size_t i = (size_t)index + 1; i < sdf->n_frames; i++) { /* the first link or else model in it */
+    for (size_t i = (size_t)index + 1; i < sdf->n_frames;
+         i++) { /* the first link of the model or, without links, its first nested model */
         bool inside = sdf->frames[i].scope == index;
         *next       = (int)i;
         if (inside && sdf->frames[i].kind == API_SDF_IS_LINK) return true;
@@ -121,7 +122,7 @@ static bool next_attached(api_sdf *sdf, int index, int *next)
     return api_xml_fail(&sdf->xml, frame->element, API_BAD_MODEL, "the model has no <link>");
 }
 
-/* Follows frames to a link. */
+/* Follows attached frames up to a link. */
 static bool find_link(api_sdf *sdf, int index)
 {
     int current = index;
@@ -186,7 +187,7 @@ static bool find_base(api_sdf *sdf, const api_sdf_frame *frame, int *base)
 
 static bool resolve(api_sdf *sdf, int index);
 
-/* Resolves a frame and the models between it and a model around it, and returns its pose there. */
+/* Resolves a frame and the models that contain it, up to `model`. X receives the pose of the frame in `model`. */
 static bool resolve_in(api_sdf *sdf, int index, int model, dyn_pose *X)
 {
     for (int at = index; at != model && at > API_SDF_MODEL; at = sdf->frames[at].scope)
@@ -249,7 +250,8 @@ dyn_pose api_sdf_in_world(const api_sdf *sdf, int frame)
     return dyn_pose_compose(&sdf->X_wm, &X);
 }
 
-/* The pose of the model in the world comes before those of the joints of the world, which may be relative to it. */
+/* Reads all frames. The pose of the model in the world is found before the joints of the world are, whose poses may be
+ * relative to it. */
 bool api_sdf_read_frames(api_sdf *sdf)
 {
     size_t n;

@@ -41,7 +41,7 @@ static bool check_include_chain(api_sdf *sdf, const xmlNode *include, const api_
            api_xml_fail(&sdf->xml, include, API_MODEL_TOO_LARGE, "there are more than %d files", API_XML_FILES);
 }
 
-/* Number of the elements around an element. */
+/* Returns the number of elements that contain an element. */
 static unsigned depth_of(const xmlNode *element)
 {
     unsigned depth = 0;
@@ -50,8 +50,8 @@ static unsigned depth_of(const xmlNode *element)
     return depth;
 }
 
-/* Parses a file, of which the elements may be as deep as the include leaves room. The tree shares the names of the main
- * file, so that its nodes may move there. NULL with a problem. */
+/* Parses a file, whose elements may have only the levels that the include leaves below the limit. The tree shares the
+ * names of the main file, so that its nodes may move there. NULL with a problem. */
 static xmlNode *parse_included(api_sdf *sdf, const xmlNode *include, const api_file_entry *found, const char *uri)
 {
     api_sdf_files *files = sdf->files;
@@ -90,7 +90,7 @@ static bool find_only_model(api_sdf *sdf, const xmlNode *include, const xmlNode 
     return !more || api_xml_fail(&sdf->xml, more, API_BAD_MODEL, "an included file has one model, this is the second");
 }
 
-/* Moves the include's element of that name into the model, in place of the model's own. */
+/* Moves the element `name` of an <include> into the included model, where it replaces the model's own element. */
 static void override_element(const xmlNode *include, const char *name, xmlNode *model)
 {
     xmlNode *from = (xmlNode *)(uintptr_t)api_xml_child(include, name), *old;
@@ -112,7 +112,7 @@ static bool override_attribute(api_sdf *sdf, const xmlNode *include, const char 
     return xmlSetProp(model, (const xmlChar *)name, (const xmlChar *)text) || api_reader_no_memory(&sdf->xml.base);
 }
 
-/* Puts the model in place of the include. */
+/* Replaces the <include> by the included model. */
 static bool put_model(api_sdf *sdf, xmlNode *include, xmlNode *model)
 {
     if (!override_attribute(sdf, include, "name", model) || !override_attribute(sdf, include, "placement_frame", model))
@@ -125,8 +125,8 @@ static bool put_model(api_sdf *sdf, xmlNode *include, xmlNode *model)
     return true;
 }
 
-/* Replaces an include; *placed is the model, or NULL if the include stays or is gone. An include whose file is missing
- * stays: in a world it is reported, in a model refused. */
+/* Replaces an include by its model, *placed. *placed is NULL if there is no model: an include whose file is missing is
+ * reported and stays in a world, and is refused in a model. */
 static bool replace_include(api_sdf *sdf, xmlNode *include, xmlNode **placed)
 {
     const char    *uri   = NULL;
@@ -161,7 +161,7 @@ static bool is_merged(api_sdf *sdf, const xmlNode *include, bool *merged)
     return ok;
 }
 
-/* Expands the includes of an element and of the models in it. */
+/* Replaces each <include> in an element, and in the models that it contains, by the included model. */
 static bool expand_includes(api_sdf *sdf, xmlNode *in)
 {
     for (xmlNode *child = in->children, *next; child; child = next) {

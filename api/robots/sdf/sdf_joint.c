@@ -302,7 +302,8 @@ static bool write_mimic(api_sdf *sdf, const api_sdf_mimicked *follows, json_t *f
            api_xml_set_number(&sdf->xml, mimic, "offset", follows->offset);
 }
 
-/* A reversed joint moves its parent against its child: about the opposite axis. */
+/* Writes the axis of a joint. A reversed joint carries its parent, which moves relative to the child about the opposite
+ * axis. */
 static bool write_axis(api_sdf *sdf, const api_sdf_joint *joint, int part, json_t *fields)
 {
     double axis[3];

@@ -58,7 +58,7 @@ static bool report_defaults(api_sdf *sdf, const xmlNode *link, const xmlNode *in
     return true;
 }
 
-/* Reads the inertial of a link, and reports what it leaves to the format's defaults. */
+/* Reads the inertial of a link, and reports the values that it omits, for which the format has defaults. */
 static bool read_inertial(api_sdf *sdf, const api_sdf_frame *link, const xmlNode *inertial, dyn_inertia *inertia)
 {
     static const char *const flags[]   = {"false", "true", "0", "1", NULL};
@@ -68,7 +68,7 @@ static bool read_inertial(api_sdf *sdf, const api_sdf_frame *link, const xmlNode
     return (!inertial || read_stated(sdf, inertial, inertia)) && report_defaults(sdf, link->element, inertial);
 }
 
-/* Reads whether gravity acts on a link, and reports what would make it move in another way. */
+/* Reads whether gravity acts on a link, and reports a link whose motion is prescribed (<kinematic>). */
 static bool read_link_flags(api_sdf *sdf, api_sdf_frame *frame)
 {
     const xmlNode *link    = frame->element;

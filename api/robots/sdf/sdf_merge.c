@@ -97,7 +97,8 @@ static bool point_element(api_sdf *sdf, xmlNode *element, const char *frame)
            (point_attribute(sdf, element, "attached_to", frame, true) && point_pose(sdf, element, frame, false));
 }
 
-/* Adds the frame that takes the place of that of the model, with its pose, at its canonical link. */
+/* Adds the frame `name`, which replaces the frame of a merged model, with the model's pose, at the model's canonical
+ * link. */
 static bool add_model_frame(api_sdf *sdf, xmlNode *model, const char *name)
 {
     const xmlNode *first = api_xml_child(model, "link") ? api_xml_child(model, "link") : api_xml_child(model, "model");

@@ -7,7 +7,7 @@
  * model://. NULL: there is none. */
 const api_file_entry *api_sdf_find_model(const api_files *files, const char *folder, const char *uri);
 
-/* Calls `visit` for each file that a model.config names beside that of the greatest version: the same model in older
+/* Calls `visit` for each file that a model.config names except that of the greatest version: the same model in older
  * versions of the format. */
 void api_sdf_visit_older(const api_files *files, const api_file_entry                *config,
                          void (*visit)(void *arg, const api_file_entry *older), void *arg);

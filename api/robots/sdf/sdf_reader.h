@@ -18,23 +18,24 @@ typedef enum api_sdf_kind { API_SDF_IS_MODEL, API_SDF_IS_LINK, API_SDF_IS_JOINT,
 typedef struct api_sdf_frame {
     api_sdf_kind   kind;
     const xmlNode *element;
-    const char    *name;     /* with the models around it, but the outermost: "arm::elbow"; of that "" */
-    int            scope;    /* the model that it is in; API_SDF_NONE: it is the outermost */
-    bool           of_world; /* a joint of the world: names in it are those of the world */
-    bool           still;    /* a nested model that is static */
-    bool           resolved, visiting;
-    dyn_pose       X;    /* pose in the frame of `scope` */
-    int            link; /* the link that the frame is fixed to, or API_SDF_WORLD; of a joint, its child */
-    /* Of a link: */
+    const char
+        *name;  /* scoped name without that of the outermost model, such as "arm::elbow"; "" for the outermost model */
+    int  scope; /* the model that it is in; API_SDF_NONE: it is the outermost */
+    bool of_world; /* a joint of the world: the names that it refers to are those of the world */
+    bool still;    /* a nested model that is static */
+    bool resolved, visiting;
+    dyn_pose X;    /* pose in the frame of `scope` */
+    int      link; /* the link that the frame is fixed to, or API_SDF_WORLD; of a joint, its child */
+    /* The following members belong to a link. */
     dyn_inertia inertia;
     bool        weightless; /* <gravity> is false */
-    const char *link_name;  /* in the document */
+    const char *link_name;  /* name of the link in the document */
 } api_sdf_frame;
 
 /* An axis of a joint. */
 typedef struct api_sdf_axis {
     const xmlNode *element; /* NULL: the joint has none */
-    double         axis[3]; /* in the joint frame, of length 1 */
+    double         axis[3]; /* unit vector in the joint frame */
 } api_sdf_axis;
 
 typedef enum api_sdf_type {
@@ -56,16 +57,16 @@ typedef struct api_sdf_mimicked {
 } api_sdf_mimicked;
 
 typedef struct api_sdf_joint {
-    int              frame; /* index of its frame */
-    api_sdf_type     type;
-    int              parent, child; /* links, or API_SDF_WORLD */
-    api_sdf_axis     axis[2];
-    double           pitch;          /* m/rad, of a screw joint */
-    double           rotor[2];       /* inertia of the rotor of each axis, at the joint, in kg m^2 or kg */
-    const char      *name[2];        /* in the document: of the joint, or of both parts of a joint with two axes */
-    bool             used, reversed; /* it carries its child, or if reversed its parent */
-    bool             passive[2];     /* a part that follows from the driven joints of the loops */
-    api_sdf_mimicked follows[2];     /* [part] */
+    int          frame; /* index of its frame */
+    api_sdf_type type;
+    int          parent, child; /* links, or API_SDF_WORLD */
+    api_sdf_axis axis[2];
+    double       pitch;          /* m/rad, of a screw joint */
+    double       rotor[2];       /* inertia of the rotor of each axis, at the joint, in kg m^2 or kg */
+    const char  *name[2];        /* names in the document: of the joint, or of both parts of a joint with two axes */
+    bool         used, reversed; /* used: the joint carries a link of the tree, its child or, if reversed, its parent */
+    bool         passive[2];     /* true: the loops determine this part from the driven joints */
+    api_sdf_mimicked follows[2]; /* [part] */
 } api_sdf_joint;
 
 /* The parsed files. The first is the one that was given; the others must live as long. */
@@ -74,7 +75,7 @@ typedef struct api_sdf_files {
     size_t                  n;
     xmlDoc                 *file[API_XML_FILES];
     const char             *name[API_XML_FILES];     /* the URI of the include */
-    const api_file_entry   *entry[API_XML_FILES];    /* NULL: the first file, if it comes alone */
+    const api_file_entry   *entry[API_XML_FILES];    /* NULL: the first file, if no other files came with it */
     unsigned                includer[API_XML_FILES]; /* number of the file that includes it */
     int                     minor[API_XML_FILES];    /* the file's version is 1.minor */
     size_t                  claimed;                 /* bytes of the request's budget, for the included files */
@@ -89,7 +90,7 @@ typedef struct api_sdf {
     char             wanted[API_XML_OPTION_TEXT]; /* name of the requested model; "": none */
     bool             loops_open;                  /* loops=open: joints that close loops are left out */
     bool             has_loops;                   /* the model has loops */
-    const char      *undetermined;                /* name of a ball joint that the loops leave a freedom; NULL: none */
+    const char      *undetermined;                /* name of a ball joint that the loops do not determine; NULL: none */
     bool             no_zero_limits;              /* zero_limits=none: limits of 0 count as none */
     int              minor;                       /* the version of the first file is 1.minor */
     const xmlNode   *world;                       /* NULL: the file has a model only */
@@ -100,17 +101,18 @@ typedef struct api_sdf {
     size_t           n_frames, n_joints;
     api_sdf_frame   *frames;
     api_sdf_joint   *joints;
-    unsigned         depth;             /* poses that wait for others */
-    bool             weighs_collisions; /* a link has the inertia of its collisions */
+    unsigned         depth;             /* recursion depth of poses that are relative to other poses */
+    bool             weighs_collisions; /* true: some link takes its inertia from its collisions */
     json_t          *index;             /* map from names to indices of frames */
 } api_sdf;
 
 /* Versions of SDF that change the meaning of a file. */
 enum {
-    API_SDF_AXES_OF_JOINT    = 5, /* axes are in the joint frame, before in that of the outermost model */
-    API_SDF_GRAVITY_OF_WORLD = 6, /* gravity is part of the world, before of its physics */
-    API_SDF_FRAMES           = 7, /* relative_to and expressed_in, before `frame` and use_parent_model_frame; one name
-                                     space for links, joints and frames */
+    API_SDF_AXES_OF_JOINT =
+        5, /* from this version on, axes are in the joint frame; before, in the frame of the outermost model */
+    API_SDF_GRAVITY_OF_WORLD = 6, /* from this version on, gravity belongs to the world; before, to its <physics> */
+    API_SDF_FRAMES           = 7, /* from this version on, relative_to and expressed_in replace `frame` and
+                                     use_parent_model_frame, and links, joints and frames share one name space */
     API_SDF_JOINTS_OF_WORLD = 10,
     API_SDF_LATEST          = 12
 };
@@ -121,7 +123,7 @@ bool api_sdf_read_version(api_sdf *sdf, const xmlNode *root, int *minor);
 int api_sdf_minor(const api_sdf *sdf, const xmlNode *element);
 /* Replaces the includes of the first file by the models of other files. */
 bool api_sdf_include(api_sdf *sdf);
-/* Puts the elements of an included model into the model around it, and removes it. */
+/* Moves the elements of an included model into the model that contains it, and removes the included model. */
 bool api_sdf_merge(api_sdf *sdf, xmlNode *model);
 /* Chooses the model among those in a world or in <sdf>: the only one that is not static, or the requested one. */
 bool api_sdf_choose_model(api_sdf *sdf, const xmlNode *in);
@@ -135,14 +137,15 @@ bool api_sdf_text(api_sdf *sdf, const xmlNode *owner, const char *name, const ch
 
 /* Collects all models, links, joints and frames of the model, and resolves their poses and links. */
 bool api_sdf_read_frames(api_sdf *sdf);
-/* Collects them and the joints of the world; *n is the number of those of the model, which come first. */
+/* Collects the frames of the model and the joints of the world; *n is the number of frames of the model, which come
+ * first. */
 bool api_sdf_collect(api_sdf *sdf, size_t *n);
-/* Finds a frame by a name that stands in the element of another: in its model or, for a joint of the world, in the
- * world. API_SDF_NONE after a problem at `element`; API_SDF_WORLD only for joints of the world. */
+/* Finds the frame that an element of `user` refers to by name: in the model of `user` or, for a joint of the world, in
+ * the world. API_SDF_NONE after a problem at `element`; API_SDF_WORLD only for joints of the world. */
 int api_sdf_find_frame(api_sdf *sdf, const xmlNode *element, const api_sdf_frame *user, const char *name);
 /* True for a link in a nested model that is static: it is fixed to the world. */
 bool api_sdf_is_still(const api_sdf *sdf, int link);
-/* Pose of a frame in the frame of a model around it, which must be resolved. */
+/* Pose of a frame in the frame of a model that contains it, which must be resolved. */
 dyn_pose api_sdf_pose_in(const api_sdf *sdf, int frame, int model);
 /* Pose of a link or joint in the world. */
 dyn_pose api_sdf_in_world(const api_sdf *sdf, int frame);
@@ -194,7 +197,7 @@ typedef struct api_sdf_tree {
     api_sdf_tree_link *link; /* [n], those nearer to a root first */
     size_t             n;
     int *place;      /* [n_frames + 1] by link + 1: 1 + the index of this link in `link`; 0: not in the tree yet */
-    bool balls_last; /* the tree follows ball joints only where no other joint leads */
+    bool balls_last; /* true: a ball joint is followed only to links that no other joint reaches */
 } api_sdf_tree;
 
 /* True for a joint that closes a loop: its links are in the tree by other joints. */

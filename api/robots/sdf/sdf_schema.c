@@ -260,11 +260,11 @@ static const api_xml_known known[] = {
                "surface_axis_equatorial surface_axis_polar heading_deg ",
                " "),
     IRRELEVANT(" distribution ", " type rows cols step ", " "),
-    /* the last row, which changes where links have the inertia of their collisions */
+    /* the last row: it is left out where links take their inertia from their collisions */
     IRRELEVANT(" link ", " collision ", " name "),
 };
 
-/* A row of an earlier version, the last one that has it. */
+/* A row of the schema that only earlier versions of SDF have, and the last version that has it. */
 typedef struct old_row {
     int           last; /* minor version */
     api_xml_known known;

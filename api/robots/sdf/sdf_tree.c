@@ -15,7 +15,8 @@ static void add_to_tree(api_sdf_tree *t, int link, int joint)
     t->place[link + 1] = (int)t->n;
 }
 
-/* Adds all links that joints connect to those from `first` on, nearest first, in the order of the joints in the file.
+/* Adds all links that joints connect to its links from `first` on, nearest first, in the order of the joints in the
+ * file.
  */
 static void follow_joints(api_sdf_tree *t, size_t first, bool follow_balls)
 {
@@ -47,8 +48,8 @@ static bool is_child(const api_sdf *sdf, int link)
     return false;
 }
 
-/* Root of the links that are not in the tree yet: one that no joint carries, the canonical link if that is one; or else
- * the first. API_SDF_NONE: there is none left. */
+/* Finds a root among the links that are not in the tree yet: one that no joint carries, preferably the canonical link;
+ * else the first link. API_SDF_NONE: none is left. */
 static int find_root(const api_sdf_tree *t)
 {
     const api_sdf *sdf       = t->sdf;
@@ -120,7 +121,8 @@ static bool write_link(const api_sdf_tree *t, const api_sdf_tree_link *at)
     return true;
 }
 
-/* Writes a root that moves freely beside others, or is fixed: its joint has no element in the file. */
+/* Writes a root link with the joint that the file lacks: a fixed joint, or a floating one if several roots move
+ * freely. */
 static bool write_root(api_sdf *sdf, int link, bool fixed)
 {
     static const char suffix[] = ".free";
@@ -288,7 +290,7 @@ static void forget_tree(api_sdf_tree *t)
     t->n = 0;
 }
 
-/* Grows the tree. *floating is the link of a floating base, or API_SDF_WORLD. */
+/* Adds all links to the tree. *floating is the link of a floating base, or API_SDF_WORLD. */
 static bool grow_all(api_sdf_tree *t, int *floating)
 {
     api_sdf *sdf = t->sdf;
@@ -314,8 +316,8 @@ static bool grow_all(api_sdf_tree *t, int *floating)
     return true;
 }
 
-/* Builds the tree. Ball joints close loops rather than other joints: a point has three equations instead of five, and
- * the other joints turn about axes, of which each may be a coordinate. */
+/* Builds the tree. If possible, the joints that close loops are ball joints: they have three equations instead of five,
+ * and each of the remaining joints has an axis, which may be a coordinate. */
 static bool build_tree(api_sdf_tree *t, int *floating)
 {
     if (!grow_all(t, floating)) return false;

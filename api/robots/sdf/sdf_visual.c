@@ -2,13 +2,13 @@
 #include "api/robots/link_shapes/xml_visual.h"
 #include "sdf_reader.h"
 
-/* A visual is read with its link, in whose frame its pose is. */
+/* A link and its reader: poses of its visuals are in the frame of the link. */
 typedef struct visual_place {
     api_sdf             *sdf;
     const api_sdf_frame *link;
 } visual_place;
 
-/* Reads <material><diffuse>: red, green, blue and perhaps opacity; <transparency> of the visual takes from it. */
+/* Reads <material><diffuse>: red, green, blue and perhaps opacity, which <transparency> of the visual reduces. */
 static bool read_diffuse(api_sdf *sdf, const xmlNode *element, api_xml_visual *visual)
 {
     const xmlNode *material     = api_xml_child(element, "material");

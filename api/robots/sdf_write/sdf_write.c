@@ -17,8 +17,8 @@ static bool is_reserved_name(const char *name)
     return strcmp(name, "world") == 0 || (n >= 4 && memcmp(name, "__", 2) == 0 && memcmp(name + n - 2, "__", 2) == 0);
 }
 
-/* Writes '_' for "::", which separates a model from what is in it, and for blanks that readers of XML leave out: at
- * both ends and after another. */
+/* Replaces by '_' each "::", the separator of scoped names, and each blank that XML readers drop: at both ends, and
+ * after another blank. */
 static void replace_reserved(char *name)
 {
     size_t n = strlen(name);
@@ -140,8 +140,8 @@ static void put_tensor_entries(api_sdf_writer *s, xmlNode *inertial, const doubl
         api_sdf_put_number(s, inertia, entries[i], T[i]);
 }
 
-/* Writes a plate by its principal moments: libsdformat computes them from a tensor, and compares them with almost no
- * tolerance. */
+/* Writes a plate by its principal moments. libsdformat would compute them from the tensor, and compares them almost
+ * without a tolerance. */
 static void put_stated_inertia(api_sdf_writer *s, xmlNode *link, const dyn_inertia *inertia)
 {
     xmlNode *inertial = api_xml_put(&s->w, link, "inertial");
@@ -176,14 +176,14 @@ xmlNode *api_sdf_put_link(api_sdf_writer *s, const char *name, const char *relat
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
-/* Completes a link: gravity does not act on one whose weight is compensated. */
+/* Writes the flags and shapes of a link; gravity does not act on a link whose weight is compensated. */
 static void put_whole_link(api_sdf_writer *s, xmlNode *link, double share, const api_document_visuals *visuals)
 {
     if (share == 1) api_sdf_put(s, link, "gravity", "false");
     api_sdf_put_visuals(s, link, visuals);
 }
 
-/* Appends the base link. A joint of the world holds a fixed one. */
+/* Appends the base link; a fixed one gets a joint to the world. */
 static void put_base_link(api_sdf_writer *s)
 {
     const api_document *d    = s->w.document;
@@ -212,7 +212,7 @@ static dyn_pose link_pose(const api_document *document, const api_document_link 
     return X;
 }
 
-/* The reader names the joint of a link that moves freely after the link. */
+/* Reports the name of the joint of a free link if it is lost: readers name this joint after the link. */
 static void report_free_joint(api_sdf_writer *s, size_t i)
 {
     const api_document_link *link = &s->w.document->links[i];

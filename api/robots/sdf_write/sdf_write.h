@@ -10,11 +10,12 @@ char *api_sdf_write(const api_document *document, const api_model_heading *headi
 typedef struct api_sdf_writer {
     api_xml_writer w;
     xmlNode       *model;
-    const char    *base;           /* name in the file of the base link, "world" if the file has no link for it */
-    const char   **link;           /* [n_links] names in the file */
-    const char   **joint, **frame; /* joint: of a joint of several coordinates its last; of a free link NULL */
-    json_t        *taken;          /* set of the names in the file: links, joints and frames share one set */
-    bool           newer;          /* the file has version 1.11, which has mimics, else 1.9 */
+    const char    *base; /* name in the file of the base link, "world" if the file has no link for it */
+    const char   **link; /* [n_links] names in the file */
+    const char   **joint,
+        **frame;   /* [n_links], [n_frames]; the joint of link i, the last of several joints; NULL for a free link */
+    json_t *taken; /* set of the names in the file: links, joints and frames share one set */
+    bool    newer; /* the file has version 1.11, which has mimics, else 1.9 */
 } api_sdf_writer;
 
 /* A joint of the file. */
@@ -25,9 +26,8 @@ typedef struct api_sdf_part {
     double         axis[3], pitch;
 } api_sdf_part;
 
-/* Returns a name that the file does not have yet, and takes it: `name` itself, or one made from it by `suffix`. The
- * names "world" and "__...__", the characters "::" and blanks that readers leave out are reserved. "" after a failure.
- */
+/* Reserves a name that the file does not have yet: `name` itself, or one made from it by `suffix`. The names "world"
+ * and "__...__", the characters "::" and blanks that readers leave out are not used. "" after a failure. */
 const char *api_sdf_take_name(api_sdf_writer *s, const char *name, const char *suffix);
 
 /* Does what api_sdf_take_name does for a `kind` of thing ("link", "joint", "frame"), which is also the suffix, and
@@ -51,7 +51,8 @@ void api_sdf_put_visuals(api_sdf_writer *s, xmlNode *link, const api_document_vi
 /* Name in the file of the link that a joint or frame is fixed to; DYN_WORLD: the base link. */
 const char *api_sdf_link_name(const api_sdf_writer *s, int link);
 
-/* Appends the joint that carries a link, with its links and joints of one coordinate if SDF lacks its type. */
+/* Appends the joint that carries a link. If SDF lacks its type, appends several joints with massless links between
+ * them. */
 void api_sdf_put_joint(api_sdf_writer *s, size_t i);
 /* Name of the joint of the file whose child is the link. */
 const char *api_sdf_last_part_name(api_sdf_writer *s, const api_document_link *link);

@@ -43,7 +43,7 @@ xmlNode *api_sdf_put_part(api_sdf_writer *s, const api_sdf_part *part, const cha
     return axis;
 }
 
-/* Limits of position, effort and velocity, damping, friction and spring of a joint with one coordinate. */
+/* Writes the limits of position, effort and velocity, damping, friction and spring of a joint with one coordinate. */
 static void put_axis_figures(api_sdf_writer *s, xmlNode *axis, const api_document_link *link)
 {
     const dyn_friction *friction = &link->dyn.friction;
@@ -94,7 +94,7 @@ static void put_single_joint(api_sdf_writer *s, const api_document_link *link, c
 
 /* --- joints of several coordinates -------------------------------------------------------------------------------- */
 
-/* Appends a part of a joint, and the link without mass that it carries; the next part begins at that link. */
+/* Appends a part of a joint, and the massless link that this part moves; the next part begins at that link. */
 static void put_massless_step(api_sdf_writer *s, api_sdf_part *part, const char *name, const char *type)
 {
     dyn_pose here = dyn_pose_identity();

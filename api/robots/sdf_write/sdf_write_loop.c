@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define APART 1e-9 /* m, and entries of a rotation: frames as far apart are not the same */
+#define APART 1e-9 /* m, and entries of a rotation: frames that differ by more are not the same */
 
 /* Pose of a frame at zero positions, in the base link, and the link that it is fixed to. */
 typedef struct loop_end {
     int      link;
-    dyn_pose X_lf, X; /* in its link; in the base link */
+    dyn_pose X_lf, X; /* pose of the frame in its link; in the base link */
 } loop_end;
 
 /* Poses of all links in the base link at zero positions; NULL when memory is short. */
@@ -42,7 +42,8 @@ static loop_end find_loop_end(const api_document *d, const dyn_pose *X, const ch
     return end;
 }
 
-/* True if the loop is closed at zero positions. A ball compares points, a revolute joint axes too, others frames. */
+/* True if the loop is closed at zero positions: for a ball joint the points are equal, for a revolute joint also the
+ * axes, for other joints the frames. */
 static bool is_closed_at_zero(const api_document_loop *loop, const loop_end *a, const loop_end *b)
 {
     dyn_pose X_a = dyn_pose_inverse(&a->X), X = dyn_pose_compose(&X_a, &b->X);
@@ -81,7 +82,8 @@ static void report_unheld_loop(api_sdf_writer *s, size_t i, const char *why)
     api_xml_not_held(&s->w, where, "loop \"%.*s\" is not part of the file: %s", api_text_shown(name), name, why);
 }
 
-/* The world is no child: such a joint is written with its ends exchanged, which is the same joint. */
+/* The child of a joint cannot be the world: then the joint is written with parent and child exchanged, which is the
+ * same constraint. */
 static void put_loop_joint(api_sdf_writer *s, size_t i, const dyn_pose *poses)
 {
     const api_document      *d    = s->w.document;

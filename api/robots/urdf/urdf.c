@@ -165,7 +165,8 @@ static bool write_base(api_urdf *urdf, json_t *document)
             api_xml_set_field(&urdf->xml, document, "accept_indefinite", json_true()));
 }
 
-/* Reports a moving link without mass, which may be intended or forgotten. Where no link has one, the review says so. */
+/* Reports a moving link without mass, which may be intended or forgotten. If no link has a mass, document_review.c
+ * reports that instead. */
 static bool report_massless(api_urdf *urdf, const api_urdf_joint *joint)
 {
     if (!urdf->has_inertial || api_xml_child(joint->link, "inertial") || strcmp(joint->type, "fixed") == 0) return true;
@@ -199,7 +200,7 @@ static bool write_document(api_urdf *urdf, json_t *document)
     return true;
 }
 
-/* Returns the remedy for outermost elements that files around robots have. */
+/* Returns the remedy for a file whose outermost element is that of a related format, such as Gazebo's; "": none. */
 static const char *remedy_of(const xmlNode *root)
 {
     if (api_xml_is(root, "gazebo") && api_xml_has(root, "version"))

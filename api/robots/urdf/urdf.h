@@ -31,7 +31,7 @@ typedef struct api_urdf_options {
     bool             floating; /* base=floating: the root link moves freely */
     api_urdf_mimic   mimic;
     api_urdf_inertia inertia;
-    double           density;        /* kg/m^3, of collisions that weigh */
+    double           density;        /* kg/m^3, of collisions, with inertia=collision */
     bool             no_zero_limits; /* zero_limits=none: limits of 0 count as none */
 } api_urdf_options;
 
@@ -42,7 +42,7 @@ bool api_urdf_options_read(const char *query, api_urdf_options *options, api_pro
  * one of XML syntax, it names the line and the link or joint. */
 api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem);
 
-/* Writes a document as the text of such a file, which the caller frees; adds what it cannot hold to the reader's
+/* Writes a document as the text of a URDF file, which the caller frees; adds what it cannot hold to the reader's
  * report. NULL with a problem. */
 char *api_urdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader,
                      size_t *length);

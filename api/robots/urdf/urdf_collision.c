@@ -1,4 +1,5 @@
-/* urdf_collision.c - read the shapes of a link's visuals and collisions; the latter weigh with inertia=collision. */
+/* urdf_collision.c - read the shapes of a link's visuals and collisions. With inertia=collision, collisions give the
+ * link its inertia. */
 #include "api/robots/link_shapes/xml_collision.h"
 #include "dynamics/math/geometry.h"
 #include "urdf_reader.h"

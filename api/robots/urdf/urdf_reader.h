@@ -9,7 +9,7 @@ typedef struct api_urdf_joint {
     const char    *name, *type;
     const char    *parent, *child; /* names of links */
     const xmlNode *link;           /* the element of the child link */
-    double         rotor_inertia;  /* of its actuators, at the joint, in kg m^2 or kg */
+    double         rotor_inertia;  /* rotor inertia of its actuators, at the joint, in kg m^2 or kg */
     size_t         n_rotors;
 } api_urdf_joint;
 
@@ -21,7 +21,7 @@ typedef struct api_urdf {
     const xmlNode         **links;        /* [n_links], in file order, like the joints */
     api_urdf_joint         *joints;       /* [n_joints]; joint i carries link i of the document */
     const xmlNode          *root;         /* the link that no joint carries */
-    bool                    has_inertial; /* of any link */
+    bool                    has_inertial; /* true: some link has <inertial> */
     int                     minor;        /* the file's version is 1.minor */
     json_t                 *materials;    /* names of the robot's materials to indices of `colours` */
     size_t                  n_colours;

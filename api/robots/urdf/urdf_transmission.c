@@ -21,7 +21,7 @@ typedef struct urdf_rotor {
 
 /* --- the report of a transmission --------------------------------------------------------------------------------- */
 
-/* Appends to a text of `size` bytes as far as there is room. */
+/* Appends to a text of `size` bytes as much as fits. */
 static void append(char *text, size_t size, const char *before, const xmlChar *value, const char *behind)
 {
     size_t length = strlen(text);
@@ -46,7 +46,8 @@ static void append_reduction(char *text, size_t size, const xmlNode *in)
     }
 }
 
-/* `mechanicalReduction` is part of an actuator or a joint, in older files of the transmission itself. */
+/* Reports what the model does not use of a transmission. `mechanicalReduction` is in an actuator or a joint, in older
+ * files in the transmission itself. */
 static bool report_unused(api_urdf *urdf, const xmlNode *transmission)
 {
     char text[400] = "transmission";

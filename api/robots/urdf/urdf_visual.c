@@ -1,5 +1,5 @@
-/* urdf_visual.c - read the visuals of links. The colour is that of the material in the visual or, by its name, of one
- * of the robot's. */
+/* urdf_visual.c - read the visuals of links. The colour is that of the material in the visual, or of the robot's
+ * material with the same name. */
 #include "api/robots/link_shapes/xml_visual.h"
 #include "dynamics/math/geometry.h"
 #include "urdf_reader.h"

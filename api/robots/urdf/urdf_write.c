@@ -118,7 +118,7 @@ static void put_rotor(api_urdf_file *f, const api_document_link *link)
     api_xml_put_content_number(&f->w, api_xml_put(&f->w, actuator, "motorInertia"), link->dyn.rotor_inertia);
 }
 
-/* A slide that moves `pitch` times as far as the joint turns, and then the joint. */
+/* Writes a helical joint as two: a slide that mimics the rotation by `pitch`, and the revolute joint. */
 static void put_helical(api_urdf_file *f, urdf_part *part, const api_document_link *link)
 {
     const char *joint = part->name, *child = part->child;

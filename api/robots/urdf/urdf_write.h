@@ -5,7 +5,7 @@
 typedef struct api_urdf_file {
     api_xml_writer w;
     xmlNode       *robot;
-    bool           quaternions; /* from version 1.1 on rotations may be quaternions: they need no angles */
+    bool           quaternions; /* true: rotations are written as quaternions, which URDF has from version 1.1 on */
 } api_urdf_file;
 
 /* Puts <origin> unless the pose is the identity. */

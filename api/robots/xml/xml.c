@@ -33,8 +33,9 @@ static void fail_at_cursor(xmlParserCtxt *parser, api_code code, const char *det
     if (api_problem_kind_of(code)->status == 400) problem->offset = xmlByteConsumed(parser);
 }
 
-/* libxml2 calls this behind the name and the external identifier, before it reads an internal subset. A declaration
- * that has neither declares nothing. No subset is created in any case. */
+/* libxml2 calls this after the name and the external identifier of a document type declaration, before it reads an
+ * internal subset. A declaration with neither of the two is accepted, because it declares nothing. No subset is created
+ * in any case. */
 static void refuse_doctype(void *context, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id)
 {
     const xmlParserCtxt *parser = context;
@@ -175,7 +176,7 @@ static void keep_silent(void *arg, const char *message, ...)
 static xmlDoc *parse_prepared(const api_xml_source *source, const char *text, size_t length, api_problem *problem)
 {
     if (!check_bytes(text, length, problem)) return NULL;
-    xmlSetGenericErrorFunc(NULL, keep_silent); /* for this thread */
+    xmlSetGenericErrorFunc(NULL, keep_silent); /* the function is set for this thread only */
     xmlParserCtxt *parser = open_parser(source->names);
     if (!parser) {
         xmlResetLastError();

@@ -1,7 +1,7 @@
-/* xml.h - parse XML with libxml2 under the rules of the API: a text is well-formed UTF-8 with one root element,
- * but for the liberties of xml_prepare.h. Document type declarations with an internal or external subset are refused,
- * so there are no entities except the five predefined ones. Nothing is loaded from elsewhere, and depth is bounded.
- * Only api/robots meets libxml2. */
+/* xml.h - parse XML with libxml2 under the rules of the API: a text is well-formed UTF-8 with one root element, except
+ * for the deviations that xml_prepare.h mends. Document type declarations with an internal or external subset are
+ * refused, so there are no entities except the five predefined ones. Nothing is loaded from elsewhere, and depth is
+ * bounded. Only api/robots calls libxml2. */
 #pragma once
 #include "api/problem.h"
 #include <libxml/tree.h>

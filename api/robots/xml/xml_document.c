@@ -29,7 +29,8 @@ void api_xml_document_close(api_xml_document *d)
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-/* The map remembers the last number that was appended to a name, so that many equal names take no longer each. */
+/* The map stores the last number that was appended to a name, so that the time for a further equal name does not
+ * grow. */
 const char *api_xml_reserve_name(api_xml_document *d, json_t *map, const char *wanted)
 {
     api_arena *arena  = d->reader->base.arena;

@@ -18,7 +18,7 @@ typedef struct api_xml_document {
     size_t          n, capacity;    /* links written so far, and the most there may be */
 } api_xml_document;
 
-/* Opens a document with room for `capacity` links. False when memory is short, with the problem set. In either case
+/* Opens a document with space for `capacity` links. False when memory is short, with the problem set. In either case
  * api_xml_document_close ends it. */
 bool api_xml_document_open(api_xml_document *d, api_xml_reader *reader, size_t capacity);
 void api_xml_document_close(api_xml_document *d);
@@ -37,7 +37,7 @@ typedef struct api_xml_link {
     const char    *joint, *type;  /* name and type of the joint */
     json_t        *fields;        /* further fields of the joint; taken over, NULL: none */
     dyn_pose       before, after; /* joint frame in the parent link's frame; link frame in the moved joint frame */
-    dyn_inertia    inertia;       /* in the link frame; zero: no mass */
+    dyn_inertia    inertia;       /* inertia in the link frame; zero: no mass */
     double         gravity_compensation; /* share of the link's weight */
     json_t        *visual;               /* shapes of the link; not taken over, NULL: none */
     const xmlNode *element, *joint_element;
@@ -58,5 +58,5 @@ bool api_xml_write_compensation(api_xml_document *d, json_t *owner, double share
 /* Ends writing: removes the lists that stayed empty. */
 void api_xml_document_finish(api_xml_document *d);
 
-/* The element for a pointer into the document, as an api_xml_element_at. */
+/* Returns the element for a pointer into the document; the function is an api_xml_element_at. */
 const xmlNode *api_xml_document_element(const void *document, const char *pointer);

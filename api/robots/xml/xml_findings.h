@@ -2,7 +2,7 @@
 #pragma once
 #include "xml_reader.h"
 
-/* The words of a report. */
+/* Severity, code and text of an entry of the report. */
 typedef struct api_xml_words {
     const char *severity, *code, *text;
 } api_xml_words;
@@ -18,7 +18,9 @@ typedef struct api_xml_finding {
     size_t               times;
 } api_xml_finding;
 
-enum { API_XML_FINDINGS = 64 /* the report lists as many kinds, in file order; further ones are only counted */ };
+enum {
+    API_XML_FINDINGS = 64 /* number of kinds that the report lists, in file order; further ones are only counted */
+};
 
 typedef struct api_xml_findings {
     size_t          n, not_listed; /* n: entries in `kind`; not_listed: occurrences of further kinds */

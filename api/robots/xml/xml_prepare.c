@@ -21,14 +21,14 @@ static bool begins(const char *text, size_t length, size_t offset, const char *w
     return length - offset >= n && memcmp(text + offset, word, n) == 0;
 }
 
-/* Offset behind the next `end` at or behind `offset`; `length` when there is none. */
+/* Offset after the next `end` at or after `offset`; `length` when there is none. */
 static size_t skip_to(const char *text, size_t length, size_t offset, const char *end)
 {
     const char *found = memmem(text + offset, length - offset, end, strlen(end));
     return found ? (size_t)(found - text) + strlen(end) : length;
 }
 
-/* Offset behind the ">" of a tag; ">" in quotes does not end it. */
+/* Offset after the ">" of a tag; ">" in quotes does not end it. */
 static size_t skip_tag(const char *text, size_t length, size_t offset)
 {
     char quote = '\0';
@@ -44,7 +44,7 @@ static size_t skip_tag(const char *text, size_t length, size_t offset)
     return length;
 }
 
-/* Offset behind the markup that begins with the "<" at `offset`: a comment, CDATA, an instruction or a tag. */
+/* Offset after the markup that begins with the "<" at `offset`: a comment, CDATA, an instruction or a tag. */
 static size_t skip_markup(const char *text, size_t length, size_t offset)
 {
     if (begins(text, length, offset, "<!--")) return skip_to(text, length, offset + 4, "-->");
@@ -71,8 +71,8 @@ static bool begins_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' || (unsigned char)c >= 0x80;
 }
 
-/* Copies a tag with a space between a value and a name that follows it directly; counts only if `to` is NULL. Returns
- * the length of the copy. */
+/* Copies a tag, and inserts a space between an attribute's value and a name that follows it directly. If `to` is NULL,
+ * nothing is copied. Returns the length of the copy. */
 static size_t separate_tag(const char *tag, size_t length, char *to)
 {
     char   quote = '\0';
@@ -111,7 +111,7 @@ static size_t separate_attributes(const char *text, size_t length, char *to)
     return n;
 }
 
-/* Finds the XML declaration behind white space and comments. */
+/* Finds the XML declaration after white space and comments. */
 static bool find_declaration(const char *text, size_t length, size_t *from, size_t *to)
 {
     *from = api_xml_skip_comments(text, length);

@@ -257,7 +257,7 @@ bool api_xml_set_field(api_xml_reader *reader, json_t *object, const char *key, 
     return true;
 }
 
-/* Fails for a value of a field that is computed from several figures of the file and overflows. */
+/* Fails for a value of a field that is computed from several numbers of the file and overflows. */
 static bool fail_overflow(api_xml_reader *reader, const char *key)
 {
     return api_fail(

@@ -4,7 +4,9 @@
 #include "api/robots/document/document.h"
 #include <string.h>
 
-enum { SHAPE_BYTES = 2000 /* for each shape in a file, beside its elements and attributes */ };
+enum {
+    SHAPE_BYTES = 2000 /* bytes for each visual shape of a file, in addition to those for its elements and attributes */
+};
 
 static size_t skip_space(const char *text, size_t length, size_t offset)
 {
@@ -25,7 +27,7 @@ bool api_xml_begins(const char *text, size_t length)
     return offset < length && text[offset] == '<';
 }
 
-/* Returns the offset behind the next `end` at or behind `offset`; `length` when there is none. */
+/* Returns the offset after the next `end` at or after `offset`; `length` when there is none. */
 static size_t skip_to(const char *text, size_t length, size_t offset, const char *end)
 {
     const char *found = memmem(text + offset, length - offset, end, strlen(end));
@@ -45,7 +47,7 @@ size_t api_xml_skip_comments(const char *text, size_t length)
     return offset;
 }
 
-/* Offset behind `<!DOCTYPE name>`; `offset` for any other text. */
+/* Offset after `<!DOCTYPE name>`; `offset` for any other text. */
 static size_t skip_doctype(const char *text, size_t length, size_t offset)
 {
     static const char word[] = "<!DOCTYPE";

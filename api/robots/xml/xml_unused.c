@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a finding is; each has a severity, a code and a text in `words`. */
+/* Types of findings; each has a severity, a code and a text in `words`. */
 typedef enum finding_type {
     DROPPED_ELEMENT,
     DROPPED_ATTRIBUTE,
@@ -34,10 +34,11 @@ enum { KEPT_ROWS = 1024 };
 typedef struct findings {
     api_arena              *arena;
     bool                    no_memory;
-    const struct row_list **kept;    /* [KEPT_ROWS] a hash table by names; NULL: free */
-    size_t                  counted; /* all occurrences */
-    bool                    quiet;   /* inside an element without a part in the dynamics: only other findings count */
-    api_xml_findings        all;
+    const struct row_list **kept;    /* [KEPT_ROWS] hash table of rows by names of elements; NULL: an empty entry */
+    size_t                  counted; /* number of all findings */
+    bool quiet; /* true: the element is inside one without effect on the dynamics, which is reported itself, so that
+                   only other types of findings count */
+    api_xml_findings all;
 } findings;
 
 static void count(findings *t, finding_type type, api_xml_finding found)
@@ -64,7 +65,7 @@ static void count_element(findings *t, finding_type type, const xmlNode *element
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
-/* A word between spaces, to find it in a list; too long for any list: empty. */
+/* A word between spaces, by which it is found in a list of words; empty if it is too long for any list. */
 typedef struct spaced_word {
     char text[2 * API_XML_QUALIFIED];
 } spaced_word;
@@ -82,7 +83,7 @@ static bool lists(const char *list, const spaced_word *word)
     return list && word->text[0] && strstr(list, word->text);
 }
 
-/* Rows of the table for what is inside elements of one name and one parent's name. */
+/* Rows of the table whose elements are inside an element `name` of a parent `above`. */
 typedef struct row_list {
     const xmlChar *name, *above; /* interned by libxml2: equal names are at one address */
     size_t         n;
@@ -118,7 +119,8 @@ static const row_list *make_rows(findings *t, const api_xml_vocabulary *v, const
     return rows;
 }
 
-/* Finds the rows of an element; those of elements without a prefix are kept, as long as there is a free place. */
+/* Finds the rows for the content of an element. Rows of elements without a prefix are cached while the cache has a free
+ * place. */
 static const row_list *find_rows(findings *t, const api_xml_vocabulary *v, const xmlNode *element)
 {
     const xmlNode *parent = element->parent && element->parent->type == XML_ELEMENT_NODE ? element->parent : NULL;
@@ -180,7 +182,7 @@ static void check_attribute(findings *t, const api_xml_vocabulary *v, const row_
 
 static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known);
 
-/* Children of an element; the nesting limit of the parser bounds the recursion. */
+/* Checks the children of an element; the nesting limit of the parser bounds the recursion. */
 static void check_children(findings *t, const api_xml_vocabulary *v, const row_list *rows, const xmlNode *element)
 {
     bool seen[API_XML_ROWS + 1] = {false};
@@ -197,7 +199,8 @@ static void check_children(findings *t, const api_xml_vocabulary *v, const row_l
     }
 }
 
-/* Content of an element whose content is not listed: only what a model cannot hold counts. */
+/* Checks the content of an element whose content the table does not list: only content that a model cannot hold is
+ * reported. */
 static void check_open_content(findings *t, const api_xml_vocabulary *v, const xmlNode *element)
 {
     const row_list *rows = find_rows(t, v, element);
@@ -249,7 +252,7 @@ static bool is_one_of(const xmlNode *node, const char *harmless)
     return is;
 }
 
-/* True if an element says nothing but words of a list: in its content or, of an empty element, in all attributes. */
+/* True if the content of an element or, without content, each of its attributes is one of the words. */
 static bool says_only(const xmlNode *element, const char *harmless)
 {
     const xmlAttr *a = element->properties;
@@ -264,7 +267,8 @@ static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNod
     switch (known->use) {
     case API_XML_READ:
     case API_XML_ONCE:
-        t->counted += t->quiet; /* the element around it has a part in the dynamics */
+        t->counted += t->quiet; /* inside a dropped element, one that is read counts as a finding, so that the outer one
+                                   is not reported as without effect */
         check_content(t, v, element, known);
         break;
     case API_XML_DROPPED: check_dropped(t, v, element, known); break;

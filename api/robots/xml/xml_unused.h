@@ -7,7 +7,8 @@
 typedef enum api_xml_use {
     API_XML_READ,      /* held: attributes and children are read */
     API_XML_ONCE,      /* held: the first element of this row in its parent is read, others are reported */
-    API_XML_DROPPED,   /* irrelevant: no effect on the dynamics, nor has its content, but for rows of others */
+    API_XML_DROPPED,   /* irrelevant: neither the element nor its content has an effect on the dynamics, except content
+                          with a row of its own */
     API_XML_NOT_HELD,  /* has an effect on the motion, but a model cannot hold it: a warning */
     API_XML_ELSEWHERE, /* expanded: the reader itself reports it */
     /* `names` of these rows are attributes of the elements `in`: read, irrelevant to the dynamics, or with an effect
@@ -23,11 +24,12 @@ typedef struct api_xml_known {
     const char *in, *names; /* names of the parents, or "grandparent/parent" where a parent's name is ambiguous, and of
                                the elements */
     api_xml_use use;
-    const char *attributes; /* those that are read, or of appearance only. Of API_XML_DROPPED: all that are known; NULL:
-                               any attribute, and of its content only what is not held counts */
-    const char *dropped; /* known attributes without a part in the dynamics; of API_XML_NOT_HELD: words with which the
-                            element has no effect, such as " false 0 ", as its content or, if it is empty, as the
-                            values of its attributes; NULL: none */
+    const char *attributes; /* names of attributes that are read or concern only the appearance. For API_XML_DROPPED:
+                               all known attributes; NULL: any attribute is accepted, and only content that a model
+                               cannot hold is reported */
+    const char *dropped; /* names of known attributes without effect on the dynamics. For API_XML_NOT_HELD: values with
+                            which the element has no effect, such as " false 0 ", as its content or, if it is empty, as
+                            its attributes. NULL: none */
     const char *effect;  /* more words for the report; NULL: none */
 } api_xml_known;
 

@@ -190,7 +190,8 @@ void api_xml_report_motion_limits(api_xml_writer *w, size_t i)
     if (limits->has_jerk) api_xml_joint_not_held(w, i, "limits/jerk");
 }
 
-/* The formats have one damping of a joint, which readers take for viscous friction: "friction": false leaves it out. */
+/* Reports the damping of a spring. The formats have one damping of a joint for spring and friction, and readers take it
+ * for viscous friction, which "friction": false of a request leaves out. */
 static void report_damping(api_xml_writer *w, size_t i)
 {
     const api_document_link *link = &w->document->links[i];

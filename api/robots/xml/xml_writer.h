@@ -7,7 +7,7 @@
 #include <libxml/tree.h>
 
 typedef struct api_xml_writer {
-    api_reader         *reader; /* its report gets entries; its problem is set when memory is short */
+    api_reader         *reader; /* receives the entries of the report, and the problem when memory is short */
     const api_document *document;
     xmlDoc             *file;
     bool                failed;
@@ -24,7 +24,7 @@ void api_xml_report_shapes(api_xml_writer *w, const char *why);
 /* Returns the text of the file, indented, and closes the writer. The caller frees it; NULL with a problem. */
 char *api_xml_writer_finish(api_xml_writer *w, size_t *length);
 
-/* Appends an element. NULL after a failure; the other functions take that for an element. */
+/* Appends an element. NULL after a failure; the other functions accept NULL as an element. */
 xmlNode *api_xml_put(api_xml_writer *w, xmlNode *parent, const char *name);
 void     api_xml_put_text(api_xml_writer *w, xmlNode *element, const char *attribute, const char *text);
 void     api_xml_put_numbers(api_xml_writer *w, xmlNode *element, const char *attribute, const double *v, size_t n);
@@ -43,7 +43,7 @@ const char *api_xml_join(api_xml_writer *w, const char *name, const char *suffix
 void api_xml_not_held(api_xml_writer *w, const char *where, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for field `field` of the joint of a link, which is not held in that format. */
+/* Reports, like api_xml_not_held, the field `field` of the joint of a link. */
 void api_xml_joint_not_held(api_xml_writer *w, size_t link, const char *field);
 
 /* Reports links and a base whose gravity is compensated, for formats without that; `written` is a share that they have,
@@ -51,8 +51,8 @@ void api_xml_joint_not_held(api_xml_writer *w, size_t link, const char *field);
 void api_xml_report_compensation(api_xml_writer *w, double written);
 
 /* Reports of all links the fields that no format but the document has: elastic joints, motors, coupled transmissions,
- * smoothed or one-sided Coulomb friction, limits of the rate of effort, scaled screws. Notes each damping of a spring,
- * which joins the viscous friction. */
+ * smoothed or one-sided Coulomb friction, limits of the rate of effort, scaled screws. Reports each damping of a spring
+ * that the file holds as viscous friction. */
 void api_xml_report_forces(api_xml_writer *w);
 
 /* Reports limits of acceleration and jerk of link i, for formats without them. */

@@ -10,7 +10,7 @@
 
 enum { ADMIN = API_ROLE_ADMIN, USE = API_ROLE_EVALUATE | ADMIN, WATCH = API_ROLE_OBSERVE | ADMIN, ANY = 1 << 30 };
 
-/* The roles that may use a method of a resource; ANY: everybody, also clients without a credential. */
+/* The roles that may use a method of a resource; ANY: all clients, also those without a credential. */
 static const struct {
     const char *pattern;
     unsigned    roles[API_METHOD_COUNT];

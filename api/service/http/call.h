@@ -44,7 +44,7 @@ struct api {
     const api_file       *files;          /* embedded files; ends with a NULL path. NULL: none */
     api_file              contract;       /* /openapi.json */
     _Atomic(const char *) hosts, origins; /* lists of api_config; NULL: none */
-    api_memory_holders   *memory_holders; /* api_config has the meaning; NULL: none */
+    api_memory_holders   *memory_holders; /* see api_config; NULL: none */
     void                 *memory_source;
     const dyn_kernels    *kernels, *alone; /* kernels for several states, and kernels for a single state */
     api_budget            budget;
@@ -86,20 +86,22 @@ struct api_call {
     api_method_kind             kind;
     const struct api_operation *operation;        /* the operation in the path; NULL: `evaluate` */
     unsigned                    operation_number; /* api_operation_number of it; 0: the path has no operation */
-    const api_identity         *identity;         /* of the request, only during api_begin; NULL: no access control */
-    api_model                  *model; /* a counted reference; NULL: the path names no model, or an unknown one */
+    const api_identity         *identity; /* identity of the client, during api_begin only; NULL: no access control */
+    api_model                  *model;    /* a counted reference; NULL: the path names no model, or an unknown one */
     char *models; /* patterns of the models that the client may use (api_patterns_match), the call's own copy; NULL: all
                    */
-    char     *if_match, *if_none_match, *if_revision; /* the call's own copies of these headers and of Model-Revision */
-    uint64_t  change;                                 /* for which the call waits before its model is found; 0: none */
-    api_media content, media;                         /* media types of the request body and of the answer */
-    api_accepted accepted;  /* among which `media` is chosen again when the form of the request's arrays is known */
-    double       timeout;   /* s, from Request-Timeout or the configured maximum */
-    api_share    share;     /* bytes claimed from the memory budget; api_end returns them */
-    double       estimated; /* s, estimated duration before cost feedback; 0: not estimated */
-    double       expected;  /* s, estimated duration after cost feedback */
-    api_stamps   stamps;
-    size_t       states; /* number of states of the request; 0: not known */
+    char *if_match, *if_none_match, *if_revision; /* the call's own copies of these headers and of Model-Revision */
+    uint64_t
+        change; /* number of the change of a shared store that must be applied before the model is looked up; 0: none */
+    api_media    content, media; /* media types of the request body and of the answer */
+    api_accepted accepted;       /* media types that the client accepts; `media` is chosen again when the form of the
+                                    request's arrays is known */
+    double     timeout;          /* s, from Request-Timeout or the configured maximum */
+    api_share  share;            /* bytes claimed from the memory budget; api_end returns them */
+    double     estimated;        /* s, estimated duration before cost feedback; 0: not estimated */
+    double     expected;         /* s, estimated duration after cost feedback */
+    api_stamps stamps;
+    size_t     states; /* number of states of the request; 0: not known */
     char    trace[API_TRACE_SIZE], span[API_ID_SIZE], parent_span[API_ID_SIZE]; /* see trace_context.c; "": no trace */
     int64_t helped;              /* ns of work by helper threads, beyond the elapsed time */
     api_coding      body_coding; /* content coding of the request's body */
@@ -115,13 +117,13 @@ struct api_call {
     const api_file *file;              /* the embedded file that the path names; NULL: none */
     /* Format of a model in the body of a PUT; NULL: no PUT, or an unsupported type. */
     const api_model_format *format;
-    char                   *query;   /* query with options for `format`, the call's own copy; NULL: none */
-    api_changed             changed; /* the change that this call has made */
-    char                    revision_after[API_REVISION_SIZE]; /* of the model that this call has PUT; "": none */
-    api_reply               reply;
-    unsigned                vary;                  /* API_VARY_*, the request headers in Vary */
-    size_t                  n_text;                /* bytes used of `text` */
-    char                    text[API_HEADER_TEXT]; /* values of the reply's headers; not cleared */
+    char                   *query;               /* query with options for `format`, the call's own copy; NULL: none */
+    api_changed             changed;             /* the change that this call has made */
+    char      revision_after[API_REVISION_SIZE]; /* revision of the model that this call has put; "": none */
+    api_reply reply;
+    unsigned  vary;                  /* API_VARY_*, the request headers in Vary */
+    size_t    n_text;                /* bytes used of `text` */
+    char      text[API_HEADER_TEXT]; /* values of the reply's headers; not cleared */
 };
 
 static inline api_preconditions api_call_conditions(const api_call *call)
@@ -133,7 +135,7 @@ static inline api_preconditions api_call_conditions(const api_call *call)
  * Returns false with a problem, or with API_NO_PROBLEM if the reply (204) is already complete. In request_head.c. */
 bool api_head_check(api_call *call, const api_request *request, api_problem *problem);
 
-/* Goes on with the checks after a call has waited for a change: finds the model and checks the preconditions. */
+/* Continues the checks after a call has waited for a change: finds the model and checks the preconditions. */
 bool api_head_resume(api_call *call, api_problem *problem);
 
 /* Emits the reasons of the answer of /readyz as an array; frees them all. In readiness.c. */
@@ -142,10 +144,11 @@ void api_reasons_free(api *api);
 
 size_t api_reasons_count(api *api);
 
-/* Copies the oldest reason, printable as above. False: there is none. In readiness.c. */
+/* Copies the oldest reason, with '?' for bytes that are not printable ASCII. False: there is none. In readiness.c. */
 bool api_reasons_first(api *api, char text[API_REASON_MAX]);
 
-/* Copies the oldest reason that prevents service, printable as above. False: there is none. In readiness.c. */
+/* Copies the oldest reason that prevents service, with '?' for bytes that are not printable ASCII. False: there is
+ * none. In readiness.c. */
 bool api_reasons_unready(api *api, char text[API_REASON_MAX]);
 
 /* Writes 16 hexadecimal digits that are unique in this process and not zero. In request_id.c. */
@@ -192,7 +195,7 @@ bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_p
  * since each coding would need an entity tag of its own. */
 api_coding api_reply_coding(const api_call *call);
 
-/* Compresses the body of the reply; sends it uncompressed if the memory budget has no room. Returns false with a
+/* Compresses the body of the reply; sends it uncompressed if the memory budget has no space. Returns false with a
  * problem if the deadline has passed. */
 bool api_reply_compress(api_call *call, const api_deadline *deadline, api_problem *problem);
 

@@ -105,7 +105,7 @@ static bool is_allowed(piece authority, const char *hosts)
     return is_name(host) && (is_loopback_name(host) || (hosts && is_listed(hosts, host)));
 }
 
-/* Returns the host that the request asks, with its port: that of an absolute target, beside which Host is ignored (RFC
+/* Returns the host that the request asks, with its port: that of an absolute target, with which Host is ignored (RFC
  * 9112, section 3.2.2), else that of Host. start is NULL: HTTP/1.0 without Host. */
 static piece find_host(const api_request *request)
 {

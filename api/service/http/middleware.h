@@ -1,8 +1,8 @@
 /* middleware.h - list the functions that see the head of every request before it is routed.
  *
- * They run in the order of the list, on the thread of the connection. A middleware lets the request pass, or answers
- * it; then neither the middlewares after it nor the resource see the request. Headers that a middleware adds to the
- * reply stay, whoever answers. */
+ * The middlewares run in the order of the list, on the thread of the connection. A middleware lets the request pass, or
+ * answers it; then neither the middlewares after it nor the resource see the request. Headers that a middleware adds to
+ * the reply stay, whoever answers. */
 #pragma once
 #include "call.h"
 

@@ -32,7 +32,7 @@ static void set_reason(api *a, const char *subject, bool unready, const char *fo
 {
     size_t             size   = strlen(subject) + 1;
     struct api_reason *reason = malloc(sizeof *reason + size);
-    if (!reason) return; /* the log has it, too */
+    if (!reason) return; /* memory is short: the reason is in the log only */
     memcpy(reason->subject, subject, size);
     reason->unready = unready;
     vsnprintf(reason->text, sizeof reason->text, format, args);

@@ -22,7 +22,8 @@ static bool redirect(api_call *call, const api_request *request)
     return true;
 }
 
-/* Answers OPTIONS of the target "*", which asks about the server as a whole. Returns true if the request goes on. */
+/* Answers OPTIONS of the target "*", which asks about the server as a whole. Returns true if the request is to be
+ * processed further. */
 static bool answer_server_options(api_call *call, const api_request *request)
 {
     if (call->kind != API_KIND_OPTIONS || strcmp(request->target, "*") != 0) return true;
@@ -114,7 +115,7 @@ static bool check_query(api_call *call, api_problem *problem)
 }
 
 /* Reads Model-Change = 1*19DIGIT. The call waits if this server has not applied the change yet. A store that is not
- * shared numbers nothing: what it has acknowledged is there. */
+ * shared does not number changes: its acknowledged changes are applied. */
 static bool read_change(api_call *call, const char *text, api_problem *problem)
 {
     size_t length = text ? strlen(text) : 0;

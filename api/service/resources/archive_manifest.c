@@ -93,7 +93,7 @@ static span take_manifest_line(span *text)
     return first;
 }
 
-/* Splits a line at the colon behind the name. A line of another form has the whole line as its name, so that it is
+/* Splits a line at the colon after the name. A line of another form has the whole line as its name, so that it is
  * named. */
 static line split_line(span s)
 {

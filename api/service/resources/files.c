@@ -29,7 +29,7 @@ bool api_file_exists(api_call *call, const api_input *input, api_problem *proble
 extern const char api_openapi_start[], api_openapi_end[], api_openapi_gzip[], api_openapi_gzip_end[],
     api_openapi_hash[];
 
-/* The linker places both symbols around one text. */
+/* Returns the number of bytes between two symbols, which the linker places around one text. */
 static size_t bytes_between(const char *begin, const char *end)
 {
     return (size_t)((uintptr_t)end - (uintptr_t)begin);

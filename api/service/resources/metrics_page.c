@@ -65,7 +65,8 @@ static void print_bound(api_metric metric, size_t i, char *bound, size_t size)
     if (!strpbrk(bound, ".e")) snprintf(bound, size, "%g.0", api_metric_bound(metric, i));
 }
 
-/* Writes the request of a bucket by which to find its trace or its line in the log. */
+/* Writes an exemplar: the id of a request counted in the bucket, by which its trace or its line in the log can be
+ * found. */
 static void put_exemplar(const page *p, const api_metric_series *series, size_t i)
 {
     if (!p->openmetrics || p->metric != API_METRIC_REQUEST_SECONDS) return;
@@ -152,7 +153,7 @@ static void put_gauge(const page *p, const char *name, const char *help, double 
     api_buffer_format(p->b, "%s %s\n", name, API_NUMBER_TEXT(value));
 }
 
-/* Figures that are read from the api when somebody asks. */
+/* Writes figures that are read from the api when the page is requested. */
 static void put_service(const page *p, api *a)
 {
     char        reason[API_REASON_MAX];
@@ -183,7 +184,7 @@ size_t api_resident_memory(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Figures of the process under the names that all clients of Prometheus use. */
+/* Writes figures of the process under the names that all clients of Prometheus use. */
 static void put_process(const page *p, const api *a)
 {
     const char   *cpu = "process_cpu_seconds_total";

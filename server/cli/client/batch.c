@@ -72,8 +72,9 @@ static bool append_array(cli_array *array, const cli_array *more, size_t rows, s
     return true;
 }
 
-/* True if the number behind the first name of the pointer is a row: the number `row`, or for a negative `row` one that
- * another number ends, as in /q/7/2. `end` is what follows it. Places in lists of objects are no rows. */
+/* True if the number after the first name of the pointer is the index of a row: if it is `row` or, for a negative
+ * `row`, if a second index ends the pointer, as in /q/7/2. `end` follows the number. Indices into lists of objects are
+ * no rows. */
 static bool has_row(const char *pointer, const char *number, const char *end, json_int_t row)
 {
     static const char *const objects[] = {"/tasks/", "/wrenches/", "/payload/"};
@@ -83,7 +84,8 @@ static bool has_row(const char *pointer, const char *number, const char *end, js
     return *end == '/' && end[1 + strspn(end + 1, "0123456789")] == '\0';
 }
 
-/* Counts the row in member `key` of an entry, a JSON pointer, on by `rows`. `row`: that of the entry; -1: none. */
+/* Adds `rows` to the index of the row in member `key` of an entry, a JSON pointer. `row`: the row of the entry; -1:
+ * none. */
 static void move_pointer(json_t *entry, const char *key, json_int_t row, size_t rows)
 {
     const char *pointer = json_string_value(json_object_get(entry, key));
@@ -105,8 +107,8 @@ static bool has_equal(const json_t *list, const json_t *entry)
     return false;
 }
 
-/* Appends errors and warnings, rows counted on, but for warnings that are there already, and the entries of lists that
- * have one for each row. */
+/* Appends errors and warnings, their rows shifted, and the entries of lists that have one for each row. Leaves out
+ * warnings that are there already. */
 static void append_rest(cli_batch *batch, const cli_batch *more)
 {
     static const char *const lists[] = {"errors", "warnings", "at_limits"};
@@ -193,7 +195,7 @@ static bool is_given(const json_t *fields, const char *name)
     return value && !json_is_null(value) && !json_is_false(value);
 }
 
-/* True if the rows of an operation depend on each other, without those of evaluate. */
+/* True if the rows of an operation other than evaluate depend on each other. */
 static bool depend_alone(const char *operation, const json_t *fields)
 {
     static const char *const whole[]  = {"identify",    "trajectory", "trajectory-hessian", "simulate", "path",

@@ -14,13 +14,13 @@ typedef struct cli_array {
     size_t  rank; /* number of axes of one row; 0: a number */
     size_t  extent[CLI_RANK_MOST];
     size_t  entries;  /* numbers of one row: the product of the extents */
-    bool    constant; /* the array has one row, which holds for all rows of the batch */
+    bool    constant; /* true: the array has a single row, which applies to all rows of the batch */
     double *values;   /* rows * entries */
 } cli_array;
 
 typedef struct cli_batch {
     size_t     rows;
-    bool       single; /* one state that is no batch of one: JSON has it without brackets around */
+    bool       single; /* true: one state, not a batch of one row; JSON writes it without the outer brackets */
     cli_array *arrays;
     size_t     n_arrays;
     size_t    *lines; /* line of the file for each row, from 1; NULL: the file has no lines */
@@ -37,7 +37,8 @@ cli_array *cli_batch_add(cli_batch *batch, const char *path, size_t rank, const 
 cli_array *cli_batch_find(const cli_batch *batch, const char *path);
 
 /* Appends the rows of `more` to `batch`, which is empty or has the same arrays. `errors` of `rest` are appended too,
- * their rows counted on; other members of `rest` are those of the first part. False after printing an error. */
+ * their rows shifted by the rows of `batch`; other members of `rest` are those of the first part. False after printing
+ * an error. */
 bool cli_batch_append(cli_batch *batch, const cli_batch *more);
 
 /* Makes `part` a view of rows [first, first + rows) of `batch`; it owns only the list of its arrays: free that alone.
@@ -45,8 +46,8 @@ bool cli_batch_append(cli_batch *batch, const cli_batch *more);
 bool cli_batch_slice(const cli_batch *batch, size_t first, size_t rows, cli_batch *part);
 
 /* True if a row of the answer depends on other rows or on its place among them, as samples in time and random positions
- * do, or if an output is of all rows, such as a sum. `fields` are those of the request that are no states, of any part;
- * NULL: none. */
+ * do, or if an output is of all rows, such as a sum. `fields`: the fields of a part of the request other than states,
+ * which are those of every part; NULL: none. */
 bool cli_rows_depend(const char *operation, const json_t *fields);
 
 /* True if the fields ask for an output that is a sum over all rows. */

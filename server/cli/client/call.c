@@ -90,7 +90,7 @@ void cli_call_close(cli_call *call)
     call->options = NULL;
 }
 
-/* Lets all later requests be for this revision of the model; "" or NULL pins none. */
+/* Makes all later requests require this revision of the model; "" or NULL: any revision. */
 static void pin(cli_call *call, const char *revision)
 {
     char *pinned = call->connection.pinned;
@@ -155,8 +155,8 @@ static bool post(sending *s, const char *type, const char *accept, const char *b
                                                                     .waits        = true});
 }
 
-/* Returns the media types of answers that the sink takes as they come. An answer in CBOR is one that every library
- * reads. */
+/* Returns the media types in which the sink can store an answer without conversion. An answer in CBOR is requested in
+ * the form that every library reads. */
 static const char *accept_of(const cli_sink *sink)
 {
     return sink->takes == CLI_CBOR ? CBOR_PLAIN : cli_format_media_type(sink->takes);
@@ -311,7 +311,8 @@ static bool send_request(sending *s, const cli_states *states)
     return raw ? pass_raw(s) : pass_answer(s, rows_of_request(call, states));
 }
 
-/* Checks that a file whose rows are not read is sent as it is, and its answer is passed on so. */
+/* Checks that a file whose rows are not read (CBOR, MessagePack) can be sent unchanged, and that its answer is written
+ * unchanged, too. */
 static bool check_opaque(const cli_call *call, const cli_sink *sink, cli_format format)
 {
     if (!cli_format_is_opaque(format)) return true;

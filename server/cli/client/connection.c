@@ -167,7 +167,7 @@ static bool add_header(cli_connection *c, const char *name, const char *value)
 {
     char line[TOKEN_MAX + 100];
     snprintf(line, sizeof line, "%s:%s%s", name, value ? " " : "",
-             value ? value : ""); /* without a value it is not sent */
+             value ? value : ""); /* libcurl does not send a header without a value */
     struct curl_slist *longer = c->curl.slist_append(c->headers, line);
     if (longer) c->headers = longer;
     return longer != NULL;

@@ -42,7 +42,7 @@ void cli_connection_close(cli_connection *c);
 /* Sends a request and waits for its answer, of any status. False after printing an error: no answer has come. */
 bool cli_connection_send(cli_connection *c, const cli_request *request);
 
-/* As above; an answer of status 400 or more is printed as an error, too. */
+/* Like cli_connection_send; prints an answer of status 400 or more as an error, too, and returns false. */
 bool cli_connection_ask(cli_connection *c, const cli_request *request);
 
 /* Where the rows of a request come from, for messages. */

@@ -25,5 +25,5 @@ extern const char *const cli_state_fields[CLI_STATE_FIELDS + 1];
  * transmissions; 0 if the field belongs to neither. */
 size_t cli_coordinate_entries(const cli_coordinates *coordinates, const char *field);
 
-/* Returns the name of entry `index` of such a field. */
+/* Returns the name of entry `index` of a field of coordinates. */
 const char *cli_coordinate_name(const cli_coordinates *coordinates, const char *field, size_t index);

@@ -104,7 +104,7 @@ static bool find_cell(const cli_csv *csv, char *cell, cli_csv_column *column)
     const char cut = *end;
     *end           = '\0';
     bool known     = find_column(csv, cell, column);
-    *end           = cut; /* for messages */
+    *end           = cut; /* the separator again, because messages print the line */
     return known;
 }
 
@@ -280,7 +280,7 @@ bool cli_csv_read(cli_csv *csv, size_t most, cli_batch *batch)
         size_t n = cli_coordinate_entries(csv->coordinates, cli_state_fields[i]);
         if (csv->present >> i & 1 && !cli_batch_add(batch, cli_state_fields[i], 1, &n, most)) return false;
     }
-    for (size_t i = 0; cli_state_fields[i]; i++) /* after all are added, which moves the list */
+    for (size_t i = 0; cli_state_fields[i]; i++) /* pointers are valid only now: adding an array may move the list */
         fields[i] = csv->present >> i & 1 ? &batch->arrays[added++] : NULL;
     for (batch->rows = 0; batch->rows < most && read_line(csv); batch->rows++)
         if (!read_row(csv, batch, batch->rows, fields)) return false;

@@ -18,7 +18,7 @@ enum { CLI_CSV_IGNORED = 100 };
 
 typedef struct cli_csv {
     FILE                  *file; /* the caller's */
-    const char            *name; /* for messages */
+    const char            *name; /* name of the file, for messages */
     const cli_coordinates *coordinates;
     const char            *fields; /* the fields to send, "q,qd"; NULL: all, and an unknown column is an error */
     char                  *line;

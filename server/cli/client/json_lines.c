@@ -51,7 +51,7 @@ static bool read_line(cli_json_lines *l)
     return true;
 }
 
-/* Takes the fields of the first line as those of all lines. */
+/* Reads the fields of the first line, which all lines must have. */
 static bool read_shape(cli_json_lines *l, json_t *object)
 {
     const char *key;

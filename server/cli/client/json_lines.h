@@ -7,7 +7,7 @@
 
 typedef struct cli_json_lines {
     FILE       *file;   /* the caller's */
-    const char *name;   /* for messages */
+    const char *name;   /* name of the file, for messages */
     const char *fields; /* the fields to send, "q,qd"; NULL: all */
     char       *line;
     size_t      size, number; /* number of the line read last, from 1 */

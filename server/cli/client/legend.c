@@ -81,7 +81,8 @@ void cli_legend_cut(const cli_legend *legend, const char *name, char cut[CLI_LEG
         snprintf(cut, CLI_LEGEND_NAME_SIZE, "%s", name);
         return;
     }
-    for (bool ahead = true; head < tail; ahead = !ahead) { /* one character of the start, one of the end */
+    for (bool ahead = true; head < tail;
+         ahead      = !ahead) { /* takes a character from the start and one from the end in turn */
         size_t size = ahead ? first_length(name + head) : last_length(name, tail);
         left -= character_width(ahead ? name + head : name + tail - size);
         if (left < 0) break;

@@ -13,7 +13,7 @@ typedef struct cli_legend {
 /* Takes the name of a curve into account. `index` is the number of the curve in its panel. Initialise with {0}. */
 void cli_legend_add(cli_legend *legend, size_t index, const char *name);
 
-/* After all names: the layout. */
+/* Returns the number of columns. Call this and the following functions after all names have been added. */
 size_t cli_legend_columns(const cli_legend *legend);
 size_t cli_legend_rows(const cli_legend *legend);
 double cli_legend_width(const cli_legend *legend); /* width of one column's names, in average characters */

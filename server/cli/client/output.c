@@ -140,7 +140,8 @@ static size_t shared_keys(const char *a, const char *b)
     return length;
 }
 
-/* Closes the objects between two paths, and opens those of the next one, up to its last key. */
+/* Writes the braces and keys between two values of a JSON object: closes the objects of the path `last` that do not
+ * contain `next`, and opens those of `next`, up to its last key. */
 static void print_keys(FILE *file, const char *last, const char *next, bool first)
 {
     size_t shared = shared_keys(last, next);
@@ -224,7 +225,7 @@ static bool write_npz(const cli_output *o)
     for (size_t i = 0; i < o->all.n_arrays && good; i++) {
         char      name[NAME_SIZE];
         cli_text  text   = {0};
-        cli_array scalar = o->all.arrays[i]; /* under the name of the whole array, without entries */
+        cli_array scalar = o->all.arrays[i]; /* has the name of the array, without indices of entries */
         scalar.rank      = 0;
         cli_column_name(NULL, &scalar, 0, name, sizeof name - 4);
         strcat(name, ".npy");
@@ -241,7 +242,7 @@ static bool write_npz(const cli_output *o)
 
 /* --- all formats ------------------------------------------------------------------------------------------------- */
 
-/* True for arrays and objects without a member, or whose members are such. */
+/* True for an array or object that contains nothing except empty arrays and objects. */
 static bool is_empty(json_t *value)
 {
     const char *key;

@@ -18,8 +18,8 @@ typedef struct cli_output {
  * error. */
 int cli_output_open(cli_output *output, const char *file, cli_format format, const cli_coordinates *coordinates);
 
-/* cli_output_add writes the rows of a part. cli_output_finish completes the file and gives it its name. They return
- * false after printing an error. */
+/* cli_output_add writes the rows of a part. cli_output_finish completes the file and gives it its name. Both functions
+ * return false after printing an error. */
 bool cli_output_add(cli_output *output, const cli_batch *part);
 bool cli_output_finish(cli_output *output);
 
@@ -29,6 +29,6 @@ void cli_output_close(cli_output *output);
 /* Writes the name of a column: "tau.elbow", "mass_matrix.1.2", "poses.tip.position.1", "kinetic". */
 void cli_column_name(const cli_coordinates *coordinates, const cli_array *array, size_t entry, char *name, size_t size);
 
-/* Tells on standard error what only JSON can hold: rows that failed, warnings, and the names of other members.
+/* Prints on standard error what only JSON can hold: rows that failed, warnings, and the names of other members.
  * `first_row` is the number of rows before the part. */
 void cli_report_rest(const cli_batch *part, size_t first_row);

@@ -136,9 +136,10 @@ static void copy_access(int file, const char *target, const struct stat *status)
     char              list[ACL_MAX];
     mode_t            mode   = status->st_mode & 0777;
     ssize_t           length = getxattr(target, list_name, list, sizeof list);
-    bool              owner = fchown(file, status->st_uid, (gid_t)-1) == 0; /* else it is the caller's: only root may */
-    bool              group = fchown(file, (uid_t)-1, status->st_gid) == 0;
-    bool              listed = owner && group && length > 0 && fsetxattr(file, list_name, list, (size_t)length, 0) == 0;
+    bool              owner  = fchown(file, status->st_uid, (gid_t)-1) ==
+                 0; /* otherwise the owner is the user of the command: only root may change it */
+    bool group  = fchown(file, (uid_t)-1, status->st_gid) == 0;
+    bool listed = owner && group && length > 0 && fsetxattr(file, list_name, list, (size_t)length, 0) == 0;
     if (!group) mode &= 0707 | (mode & 07) << 3;
     if (!listed) fchmod(file, mode);
 }
@@ -179,7 +180,7 @@ static bool rename_temporary(cli_output_file *f)
     return true;
 }
 
-/* Stops looking after the temporary file without removing it. */
+/* Makes signals leave the temporary file, which is not removed. */
 static bool release_temporary(cli_output_file *f)
 {
     (void)f;

@@ -5,7 +5,7 @@
  * temporary file is removed when the command fails or a signal such as SIGINT, SIGTERM or SIGHUP ends it; only SIGKILL
  * leaves it behind.
  *
- * - Symbolic links are followed: the file that they lead to is replaced. Of a file with several hard links only the
+ * - Symbolic links are followed: the file that they lead to is replaced. If a file has several hard links, only the
  *   name that was given gets the new content.
  * - A new file has the mode that the umask leaves. A replaced file keeps its mode and its access control list, and its
  *   owner and group where the system allows it. A file without permission to write is not replaced.

@@ -9,9 +9,15 @@
 #include <string.h>
 
 enum { WIDTH = 1000, PANELS_MOST = 16, NAME_SIZE = 1200 };
-enum { LEFT = 100, TITLE = 40, PANEL = 260, AXIS = 60 };                /* AXIS: below a panel, for ticks and label */
-enum { LINE = 17, FIRST_LINE = 8, GAP = 10, SAMPLE = 28, INDENT = 45 }; /* of the legend; INDENT: of the next column */
-static const double CHARACTER_SVG = 7.0, CHARACTER_PNG = 9.2;           /* average width */
+enum { LEFT = 100, TITLE = 40, PANEL = 260, AXIS = 60 }; /* pixels; AXIS: space below a panel for ticks and label */
+enum {
+    LINE       = 17,
+    FIRST_LINE = 8,
+    GAP        = 10,
+    SAMPLE     = 28,
+    INDENT     = 45
+}; /* pixels of the legend; INDENT: width of a column without its names */
+static const double CHARACTER_SVG = 7.0, CHARACTER_PNG = 9.2; /* average width of a character, pixels */
 
 /* The places that all panels share. */
 typedef struct layout {

@@ -23,7 +23,7 @@ typedef struct cli_zip {
     size_t   files;
 } cli_zip;
 
-/* cli_zip_add adds a file, cli_zip_finish completes `bytes`; the caller frees both texts. They return false after
- * printing an error: memory is short, or the archive would be larger than 4 GB. */
+/* cli_zip_add adds a file, cli_zip_finish completes `bytes`; the caller frees both texts. Both functions return false
+ * after printing an error: memory is short, or the archive would be larger than 4 GB. */
 bool cli_zip_add(cli_zip *zip, const char *name, const char *bytes, size_t length);
 bool cli_zip_finish(cli_zip *zip);

@@ -25,7 +25,7 @@ typedef struct gathering {
     size_t                  entry;                    /* the file that is searched for names */
     char                   *mesh_folder[FOLDERS_MAX]; /* meshdir and assetdir of MJCF */
     size_t                  n_mesh_folders;
-    bool template, again, failed; /* again: the pass that tries the folders of meshes */
+    bool template, again, failed; /* again: in the pass that searches the folders of meshes */
 } gathering;
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
@@ -138,7 +138,7 @@ static bool add_model_at(gathering *s, const char *path)
     return cli_walk_ending(path, ".sdf", add_walked, s);
 }
 
-/* Adds a model that a URI of SDF names: by its place, else, without a scheme, by the name of its folder. */
+/* Adds a model that a URI of SDF names: by its path or, for a URI without a scheme, by the name of its folder. */
 static bool add_sdf_model(gathering *s, const char *folder, const char *uri)
 {
     char path[API_FILE_PATH];
@@ -199,7 +199,8 @@ static bool visit_name(void *arg, api_reference_kind kind, const char *name)
     return !s->failed;
 }
 
-/* Visits the names of all gathered files, of those that they add too; then the meshes, once their folders are known. */
+/* Visits the names in all gathered files, also in those that this adds; then the meshes, once their folders are
+ * known. */
 static bool gather_names(gathering *s)
 {
     for (int pass = 0; pass < 2 && !s->failed; pass++) {

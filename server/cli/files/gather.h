@@ -19,7 +19,7 @@ typedef struct cli_robot {
     char           *text; /* [length] of the file or archive */
     size_t          length;
     const char     *path;    /* path of the text among the files; NULL: it is alone */
-    size_t          common;  /* bytes of all paths that an archive may leave out */
+    size_t          common;  /* length of the folder that all paths have in common, which an archive may leave out */
     size_t          missing; /* names that lead to no file */
     char            error[600];
 } cli_robot;

@@ -39,7 +39,8 @@ static bool manifest_names(const char *folder, const char *name)
     return names;
 }
 
-/* Looks in the folders around, then in the folder itself. */
+/* Searches `folder` and its parents for one of this name or with its package.xml, each parent for a subfolder of this
+ * name, and last `folder` itself for such a subfolder. */
 static bool find_near(const char *name, const char *folder, char found[API_FILE_PATH])
 {
     char around[API_FILE_PATH];
@@ -56,7 +57,7 @@ static bool find_near(const char *name, const char *folder, char found[API_FILE_
     return try_folder(folder, name, found);
 }
 
-/* Looks in a list of folders. */
+/* Searches the folders of a list, separated by ":", and their subfolders share/ and src/. */
 static bool find_in(const char *name, const char *list, char found[API_FILE_PATH])
 {
     static const char *const within[] = {"", "/share", "/src"};

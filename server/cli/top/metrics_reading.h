@@ -30,7 +30,7 @@ typedef struct cli_top_figures {
     double memory, memory_limit, models, models_limit, model_bytes, model_bytes_limit;
     double received, sent, states;
     double reload, failed_reload, certificate_end; /* times in s since 1970; 0: none */
-    double clock_jumps;                            /* since the start */
+    double clock_jumps;                            /* number of jumps of the clock since the start */
 } cli_top_figures;
 
 typedef struct cli_top_reading {

@@ -224,7 +224,10 @@ static void put_client_table(screen *s, const cli_top_reading *now)
 
 void cli_top_draw(cli_text *text, const cli_top_reading *reading, const cli_top_view *view)
 {
-    enum { ROWS_OF_CLIENTS = 9 }; /* most rows that operations leave to clients, with the two around their heading */
+    enum {
+        ROWS_OF_CLIENTS = 9
+    }; /* most rows that the table of operations leaves free for that of clients, with the two rows around its heading
+        */
     screen s = {text, view, 0};
     put_summary(&s, reading);
     put_gauges(&s, reading);

@@ -115,8 +115,8 @@ static void note_signal(int number)
     ended = 1;
 }
 
-/* Switches to a screen of its completed without a cursor, and passes keys on at once. The shell's screen comes back at
- * the end. */
+/* Switches to the alternate screen of the terminal without a cursor, and receives keys without waiting for a line end.
+ * The shell's screen comes back at the end. */
 static void enter_screen(void)
 {
     struct sigaction action = {.sa_handler = note_signal};

@@ -1,5 +1,5 @@
-/* bundled.c - compare the bundled models of the servers that share a database: a name that nobody has put must be the
- * same robot at each of them. The names and revisions of a server's models are a few rows under their digest. The
+/* bundled.c - compare the bundled models of the servers that share a database: a name that no client has put must be
+ * the same robot at each of them. The names and revisions of a server's models are a few rows under their digest. The
  * application_name of its connection has the digest, so that the servers that are connected now are known. */
 #include "postgres_private.h"
 #include "server/work/clock.h"

@@ -260,5 +260,5 @@ bool srv_postgres_loaded(srv_postgres *store)
 
 bool srv_postgres_is_shared(srv_postgres *store)
 {
-    return srv_handover_sync_is_alive(store->sync); /* only the thread that asks replaces `sync` */
+    return srv_handover_sync_is_alive(store->sync); /* no lock: only the calling thread replaces `sync` */
 }

@@ -55,7 +55,7 @@ void srv_link_close(srv_link *link)
     link->connection = NULL;
 }
 
-/* Notices a commit that PostgreSQL acknowledges although it gave up waiting for a synchronous standby, because somebody
+/* Notices a commit that PostgreSQL acknowledges although it gave up waiting for a synchronous standby, because a user
  * cancelled the wait (PostgreSQL 15 documentation, section 27.2.8.2). */
 static void on_notice(void *arg, const PGresult *notice)
 {
@@ -132,7 +132,8 @@ static bool begin_connection(srv_link *link)
     link->pq->conninfoFree(options);
     link->pq->freemem(message);
     link->attempts++;
-    if (link->connection) link->pq->setErrorVerbosity(link->connection, PQERRORS_VERBOSE); /* with SQLSTATE */
+    if (link->connection)
+        link->pq->setErrorVerbosity(link->connection, PQERRORS_VERBOSE); /* messages contain the SQLSTATE */
     return link->connection || fail(link, API_STORE_FAULT_OTHER, "no memory for a connection");
 }
 

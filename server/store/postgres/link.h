@@ -42,7 +42,7 @@ void srv_link_close(srv_link *link);
  * the result. */
 PGresult *srv_link_query(srv_link *link, const srv_query *query, uint64_t deadline);
 
-/* Runs one or more statements without parameters. False as above. */
+/* Runs one or more statements without parameters. False with link->error. */
 bool srv_link_run(srv_link *link, const char *statements, uint64_t deadline);
 
 /* Waits for a notification, for the eventfd or for the deadline, connected or not. False: the connection is lost. */

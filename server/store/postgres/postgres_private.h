@@ -11,14 +11,14 @@
 typedef struct srv_order {
     char     token[33];
     char     name[65], revision[33]; /* name and revision of the model; revision "": deleted */
-    char    *record;                 /* with its checksum */
+    char    *record;                 /* record of the model, with its checksum */
     size_t   length;
-    uint64_t base;     /* see api_numbering */
+    uint64_t base;     /* `base` of api_numbering */
     uint64_t deadline; /* ns */
     bool     running, done, abandoned;
     /* The outcome, when `done`: the number of the change, 0: none was made. */
     uint64_t number;
-    bool     outdated, full, unknown; /* unknown: it may have been made */
+    bool     outdated, full, unknown; /* unknown: the change may have been made */
     char     error[SRV_LINK_ERROR];
 } srv_order;
 
@@ -39,7 +39,7 @@ struct srv_postgres {
     srv_fault fault;
     srv_fault limit_fault;
     char      limit[SRV_LINK_ERROR]; /* the reason why a connected database makes no changes; "": it makes them */
-    bool      ready;                 /* the service has been told so */
+    bool      ready;                 /* true: api_set_ready was called */
 
     /* Set before the thread starts: the bundled models, as the statements of schema.h take them. */
     char  digest[33];
@@ -49,7 +49,7 @@ struct srv_postgres {
     pthread_mutex_t mutex;
     pthread_cond_t  changed;
     srv_order      *order;     /* NULL: none */
-    bool            connected; /* the database was there at the last turn */
+    bool            connected; /* at the last iteration of the store's thread the database was connected */
     bool            complete;  /* all models have been read once */
     uint64_t        applied;   /* all changes up to this number are in effect */
     size_t          unreadable;
@@ -83,8 +83,8 @@ bool srv_postgres_compare_bundled(srv_postgres *store);
  * database_state.c. */
 bool srv_postgres_check_rights(srv_postgres *store);
 
-/* Publishes whether the database is there, and its fault or the end of it, in /readyz, the metrics and the log. A fault
- * of the connection is link.fault and link.error. */
+/* Publishes whether the database is connected, and the beginning or end of a fault, in /readyz, the metrics and the
+ * log. A fault of the connection is link.fault and link.error. */
 void srv_postgres_publish(srv_postgres *store, bool connected);
 void srv_postgres_unpublish(srv_postgres *store); /* removes its state from the metrics, at the end */
 

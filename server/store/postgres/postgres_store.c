@@ -127,7 +127,7 @@ static uint64_t pause_of(unsigned failures)
     return (ms < LONGEST_PAUSE_MS ? ms : LONGEST_PAUSE_MS) * 1000000;
 }
 
-/* One turn: connects, makes the change that is asked for, reads changes, waits. */
+/* One iteration of the store's thread: connects, makes the change that is asked for, reads changes, waits. */
 static void turn(srv_postgres *store, unsigned *failures)
 {
     srv_link *link   = &store->link;

@@ -55,7 +55,8 @@ static const char *const migrations[SRV_SCHEMA_VERSION] = {
     "  END IF;"
     "  RETURN NULL;"
     " END $$;"
-    /* A change inserts an order after locking the row of the counter. */
+    /* A change inserts its order when it has locked the row of the counter, so purge(), which updates that row, waits
+     * for no other change. */
     "CREATE TRIGGER purge AFTER INSERT ON torqued.orders FOR EACH STATEMENT EXECUTE FUNCTION torqued.purge();",
 };
 

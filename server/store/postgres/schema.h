@@ -18,8 +18,8 @@
 
 enum { SRV_SCHEMA_VERSION = 2 };
 
-/* Brings the tables to this version, in one transaction; newer tables stay as they are. `from` receives the version
- * before, 0 for none. False with link->error. */
+/* Migrates the tables to the version of this server, in one transaction; newer tables stay as they are. `from` receives
+ * the version before, 0 for none. False with link->error. */
 bool srv_schema_migrate(srv_link *link, int *from, uint64_t deadline);
 
 /* Checks that this server can use the database and the tables, and prepares the session. False with link->error. */

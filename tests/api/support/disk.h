@@ -17,8 +17,8 @@ typedef struct disk_state {
     int      saves, erases;
     api_code refuses;  /* code with which the store refuses changes; API_NO_PROBLEM: the store takes changes */
     int      after;    /* number of changes that the store takes before it refuses */
-    bool     looks;    /* true: while the store saves a model, a reader asks for it, and `seen` gets */
-    char     seen[40]; /* the revision that this reader finds; "": no model */
+    bool     looks;    /* true: the store looks the model up in the service while it saves it, and fills `seen` */
+    char     seen[40]; /* revision that this lookup finds; "": no model */
     /* A store that several servers share numbers changes. The store finds the next `others` changes outdated by a
      * change of another server, which stores the record `other` (NULL: none). */
     bool        shared;
