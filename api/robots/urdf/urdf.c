@@ -255,11 +255,20 @@ static api_model *make_model(api_urdf *urdf, const char *name)
     return model;
 }
 
+/* True if the outermost element is another one than URDF's. Such a file is refused for its outermost element, whatever
+ * its query parameters are: those of another format are unknown to URDF. */
+static bool has_other_root(const api_model_source *source)
+{
+    size_t      n    = 0;
+    const char *root = api_xml_root_name(source->text, source->length, &n);
+    return root && (n != strlen("robot") || memcmp(root, "robot", n) != 0);
+}
+
 api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem)
 {
-    api_urdf_options options;
-    api_xml_source   text = {.text = source->text, .length = source->length, .nesting = API_XML_NESTING};
-    if (!api_urdf_options_read(source->query, &options, problem)) return NULL;
+    api_urdf_options options = {0};
+    api_xml_source   text    = {.text = source->text, .length = source->length, .nesting = API_XML_NESTING};
+    if (!has_other_root(source) && !api_urdf_options_read(source->query, &options, problem)) return NULL;
     xmlDoc *file = api_xml_parse(&text, problem);
     if (!file) return NULL;
     api_arena  scratch = {0};

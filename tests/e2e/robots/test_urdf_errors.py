@@ -133,6 +133,12 @@ class Refused(UrdfCase):
         self.refuse(mimic.replace('mimic joint="j"', 'mimic joint="k"'), 422, "bad-model", "in turn",
                     query="?mimic=coupled")
 
+    def test_another_outermost_element_is_told_whatever_the_query(self):
+        """A part of a file of MuJoCo, sent with a parameter of MJCF, is no URDF file with an unknown parameter."""
+        for query in ("", "?equality=independent"):
+            self.refuse("<mujocoinclude><worldbody/></mujocoinclude>", 422, "bad-model", "<mujocoinclude> is a part", query=query)
+        self.refuse(robot(*ARM), 422, "unknown-parameter", "equality", query="?equality=independent")
+
     def test_media_types(self):
         text = robot(*ARM).encode()
         for kind in ("text/xml", "application/xml; charset=UTF-8", "Application/XML", "application/urdf+xml"):
