@@ -68,7 +68,7 @@ static void solve_direction(const dyn_scene *scene, const workspace *ws, const d
     LANE_NAME(accelerate_at_rest)(scene, ws->factors, ws->effort, rates);
 }
 
-/* Computes the rates of one block, whose qdd is set. */
+/* Computes the rates of one block. io->qdd must hold the accelerations already. */
 static void put_forward_rates(const dyn_scene *scene, const workspace *ws, const dyn_forward_directional *io)
 {
     LANE_NAME(directional)
