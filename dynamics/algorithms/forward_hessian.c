@@ -23,12 +23,12 @@
 
 enum { GROUP = 4 }; /* most rows of a group */
 
-/* Neighbouring rows of N and L that have their nonzero entries in the same columns, those of their relatives
- * (coordinate_tree.h). */
+/* Adjacent rows of N and L. Their nonzero entries are all in the same columns, the relatives of these rows: the
+ * coordinates themselves, their ancestors and their descendants (coordinate_tree.h). */
 typedef struct row_group {
     size_t first, n, n_relatives;
     int   *relatives;            /* [n_relatives] the columns in which these rows may be nonzero */
-    size_t part_first, part_end; /* first and end column of their part (coordinate_tree.h) */
+    size_t part_first, part_end; /* first and end column of the part of the model that they belong to */
 } row_group;
 
 typedef struct workspace {
@@ -188,7 +188,8 @@ typedef struct block_state {
     const double *q, *qd, *tau, *wrenches;
 } block_state;
 
-/* Computes the second derivatives of mu . ID(q, qd, qdd), with ID inverse dynamics, into `out` and N and L. */
+/* Computes the second derivatives of mu . ID(q, qd, qdd), among them N and L, and converts them in `out` to those of m
+ * . qdd. */
 static void contract(const forward_pass *p, const block_state *x, const results *out)
 {
     LANE_NAME(hessian)

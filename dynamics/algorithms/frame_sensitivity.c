@@ -170,7 +170,7 @@ LANE_INLINE void add_derivative_column(const target_frame *t, const column *alon
     add_derivative(t, along, c->w, turns ? cross(along->w, c->w) : vec3_zero(), entry + 3 * nv * nv, nv * nv);
 }
 
-/* Writes row by row. Sums are added in the order of the coordinates k, then of the columns j. */
+/* Writes dJ_j/dq_k, row by row. With mimics entries are sums, whose terms are added in the order of k, then of j. */
 static void put_jacobian(const target_frame *t, dyn_deadline deadline, lane *out)
 {
     clear_large(deadline, out, 6 * t->nv * t->nv);

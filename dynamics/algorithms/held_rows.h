@@ -179,20 +179,20 @@ static inline held_entries held_entries_of(const lane *J, const lane *qd, size_t
     return e;
 }
 
-/* Copies the entries of a row of a frame's Jacobian in the coordinates of `chain`, or zeros where the row counts as
- * zero beside its scale (held_directions.h). Entries that are not numbers are copied. */
+/* Copies the entries of a row of a frame's Jacobian in the coordinates of `chain`. In lanes where all of them are below
+ * DYN_STILL times `scale` (held_directions.h), writes zeros instead. Entries that are not numbers are copied. */
 static inline void held_copy_row(const lane *row, const int *chain, size_t n, lane scale, lane *to)
 {
     const lane least = DYN_STILL * scale;
-    lane_mask  moves = lane_less(least, least); /* no lane yet */
+    lane_mask  moves = lane_less(least, least); /* false in all lanes */
     for (size_t i = 0; i < n; i++)
         moves |= ~lane_less(lane_size(row[chain[i]]), least);
     for (size_t i = 0; i < n; i++)
         to[chain[i]] = lane_select(moves, row[chain[i]], lane_of(0));
 }
 
-/* Returns the scale of row `axis` of a frame's Jacobian: entries that are small beside it count as zero
- * (held_directions.h). `reach`, m. */
+/* Returns the scale of row `axis` of a frame's Jacobian: entries that are small compared with this scale count as zero
+ * (held_directions.h). `reach` is in m. */
 LANE_INLINE lane held_row_scale(const held_entries *e, int axis, double reach)
 {
     return axis < 3 ? lane_greater(e->linear, reach * e->angular)

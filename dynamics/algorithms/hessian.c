@@ -62,7 +62,7 @@ typedef struct hessian_pass {
     const workspace *ws;
     const results   *out;
     bool             world_fixed; /* some external wrenches are in world axes */
-    int top; /* body of the dof a, phi_c is zero but for its descendants c; with multipliers DYN_WORLD, all bodies */
+    int top; /* body of the dof a: phi_c is nonzero for dofs c of its descendants; DYN_WORLD: with multipliers */
 } hessian_pass;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -196,7 +196,7 @@ LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const forc
             put_ancestor(p, &b, (coordinate_pair){v_b, (size_t)body[j].joint.v + k}, &dofs[c + k], NULL);
 }
 
-/* Not inlined, since each needs the registers: with changes computed here, with ws->changes, with phi zero. */
+/* Three variants of one_dof, not inlined to save registers: compute the changes; read ws->changes; and phi is zero. */
 LANE_NOINLINE void pairs_of_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
 {
     const force_changes f = changes_of_force(p, i, k_b);
@@ -274,7 +274,7 @@ static void pairs_of_effort(const hessian_pass *p, twist S)
         pairs_of_body(p, (size_t)j, &V, false);
 }
 
-/* Adds second derivatives of friction by qd, times multipliers; smooth or Stribeck friction has some. */
+/* Adds second derivatives of smoothed and Stribeck friction with respect to qd, times multipliers. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *multipliers, lane *qd_qd)
 {
     const dyn_model *m = scene->model;

@@ -71,7 +71,7 @@ static vec3 compensated_gravity(const dyn_scene *scene, const dyn_body *b)
     return times(b->compensation.share, vec3_of(scene->gravity));
 }
 
-/* The motion of the frame of the link of body i. `reference` may be NULL. */
+/* Returns the motion of the frame of the link of body i. `reference` may be NULL. */
 static link_motion link_motion_of(const dyn_scene *scene, size_t i, const spatial_body *B,
                                   const reference_motion *reference)
 {
@@ -94,7 +94,7 @@ static link_motion link_motion_of(const dyn_scene *scene, size_t i, const spatia
     return k;
 }
 
-/* Sets A, whose columns are the wrenches of unit parameters, in the link frame:
+/* The matrix A, whose columns are the wrenches of unit parameters in the link frame:
  *     m: [a; 0],   h along e: [H e; e x a] with H = [wd] + [w_r][w],   entry of J: [0; n]. */
 typedef struct unit_wrenches {
     vec3 a;
@@ -176,10 +176,10 @@ static void body_columns(const dyn_scene *scene, const workspace *ws, size_t i, 
 
 /* --- time derivative -------------------------------------------------------------------------------------------- */
 
-/* Rates of the components of a, w and wd of a link, in its axes, where w_r is the link's own w. With the velocity v of
- * its origin x, the spatial acceleration (a, wd) and its rate (j, wj), all in world axes, and a_0 = -g the acceleration
- * of the world,
- *     a_r = j + wj x x + 2 wd x v + a_0 x w,   w_r = wd,   wd_r = wj - w x wd.
+/* Returns (a_r, wd_r, wd, w), at which the first comment evaluates A, for link k without a reference motion. a_r and
+ * wd_r are the rates of the components of a and wd in link axes. With the velocity v of its origin x, the spatial
+ * acceleration (a, wd) and its rate (j, wj), all in world axes, and a_0 = -g the acceleration of the world,
+ *     a_r = j + wj x x + 2 wd x v + a_0 x w,   wd_r = wj - w x wd.
  * A body whose gravity is compensated has a_0 = -(1 - share) g. */
 static link_motion link_rate_of(const spatial_body *B, const body_rate *B_r, vec3 a_0, const link_motion *k)
 {
@@ -244,7 +244,7 @@ static void body_column_rates(const dyn_scene *scene, const workspace *ws, vec3 
         }
 }
 
-/* Writes the time derivative of the regressor, from motions of bodies and degrees of freedom that are set. */
+/* Writes the time derivative of the regressor, from the motions in ws->body and ws->dof. */
 static void regressor_rate(const dyn_scene *scene, const workspace *ws, const rates *at, lane *Y)
 {
     const dyn_model        *m     = scene->model;

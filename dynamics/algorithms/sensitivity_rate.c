@@ -2,7 +2,7 @@
  * sensitivity.c, differentiated one by one: own derivation. The suffix _r means d/dt.
  *
  * (S_b . F)_r = Sr_b . F + S_b . F_r; spatial_rate.h has the rates of axes, inertias and forces. The components of
- * wrenches, in the axes in which they are given, are constant. */
+ * external wrenches, in the axes in which they are given, are constant in time. */
 #include "kernels.h"
 #include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/free_joint_forces.h"

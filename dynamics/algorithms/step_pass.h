@@ -200,8 +200,7 @@ static inline void step_input_rows(const step_pass *p, size_t first, size_t end)
         const step_group group = {p->scene->wrench[w].body, nv + 6 * w, 6, p->efforts + w * nv * 6, 6};
         step_group_columns(p, &group, first, end);
     }
-    const bool connected =
-        step_connects_parts(p); /* then all rows count, and the joints of a mechanism list no bodies */
+    const bool connected = step_connects_parts(p); /* then all rows are listed, whatever the body */
     for (size_t r = 0; r < rows && goes_on(p->scene->deadline, nv); r++) {
         const int        body  = connected ? DYN_WORLD : p->scene->model->row_body[r];
         const step_group group = {body, nv + 6 * wrenches + 10 * r, 10, by_parameters + 10 * r, 10 * rows};
@@ -252,8 +251,8 @@ static inline void step_accelerate(const step_pass *p, const dyn_forward_sensiti
         LANE_NAME(forward_dynamics)(p->scene, p->memory, &alone, 1);
 }
 
-/* Computes qdd at (q, qd) and, if `differentiates`, its derivatives. p->io->singular keeps the first singular body of
- * all evaluations. */
+/* Computes qdd at (q, qd) and, if `differentiates`, its derivatives. *p->singular keeps the first singular body of all
+ * evaluations. */
 static inline void step_evaluate(const step_pass *p, const lane *q, const lane *qd, bool differentiates)
 {
     lane                    singular;
@@ -312,8 +311,8 @@ LANE_INLINE void add_displaced_rows(const displacement_rates *rates, step_rows f
         }
 }
 
-/* Adds the derivatives by_q of one joint's displaced position with respect to its own coordinates, in the columns from
- * v on. */
+/* Sets the rows of one joint's displaced position to by_q in the joint's own columns, from v on, and to zero in all
+ * others. */
 LANE_INLINE void set_own_columns(const displacement_rates *rates, size_t v, step_rows to)
 {
     for (int i = 0; i < rates->n; i++) {

@@ -13,8 +13,9 @@
  * The stages are evaluated first. Then the chain rule propagates the derivatives from stage to stage. A few columns are
  * propagated at a time, a strip, which stays in the first-level cache through all stages. A strip has the rows of one
  * part of the model (coordinate_tree.h). In the first stage the columns of dq and dv are columns of the unit matrix; in
- * the second stage those of dq still are nonzero only in the rows of the joints with these columns. Derivatives with
- * respect to the inputs are zero there. So a part of n coordinates needs 15 n^3 multiply-adds instead of 24 n^3. */
+ * the second stage those of dq still are nonzero only in the rows of the joints with these columns. With respect to the
+ * inputs, dq is zero in both stages and dv in the first. So a part of n coordinates needs 15 n^3 multiply-adds instead
+ * of 24 n^3. */
 #pragma once
 #include "step_pass.h"
 
@@ -23,7 +24,7 @@ _Static_assert((int)STRIP <= (int)DYN_STEP_STRIP, "a strip must fit in dyn_step_
 
 /* One evaluation of the accelerations. */
 typedef struct rk4_stage {
-    double weight, next;           /* weight of the rates in the sums; s from the start to the next stage */
+    double weight, next;           /* weight of the rates in the sums; time from the start to the next stage, s */
     lane  *u, *v;                  /* [nv] displacement and velocity */
     lane  *minus_a_q, *minus_a_qd; /* [nv x nv] derivatives of the acceleration, with the opposite sign */
     lane  *a_input;                /* [nv x inputs] derivatives of the acceleration with respect to the inputs */
@@ -111,7 +112,7 @@ static inline void rk4_displace(const step_pass *p, const lane *q, const lane *u
         if (!m->body[i].joint.mimic) displace_joint(&m->body[i], q, u, to, NULL);
 }
 
-/* Sets stage->k = dexpinv(u, v) (nv), the rates of the displacements of a stage. */
+/* Sets c->k = dexpinv(u, v) (nv), the rates of the displacements of a stage. */
 static inline void rk4_rates(const step_pass *p, const rk4_chain *c, const rk4_stage *stage)
 {
     const dyn_model *m = p->scene->model;
