@@ -11,7 +11,7 @@ size_t LANE_NAME(closure_change_size)(const dyn_model *m)
     return 0;
 }
 
-/* C = A B for square matrices, or for some rows of A */
+/* Computes the product C = A B described by `p`, in tiles of rows. Past the deadline rows are not computed. */
 static void multiply_tiles(const dyn_scene *scene, const lane_product *p)
 {
     size_t i = 0;

@@ -5,13 +5,13 @@
 #include "dynamics/math/pack.h"
 #include "dynamics/recursion/workspace.h"
 
-enum { TILE = 4 /* packs that are computed together, since the next addition to one sum waits for the last one */ };
+enum { TILE = 4 /* packs summed at the same time: an addition to one sum must wait for the previous one */ };
 
-/* The matrix [A D^-1, 1], which becomes [R, Q^T], with rows of `width` entries. */
+/* The matrix [A D^-1, 1], which becomes [R, Q^T], with rows of `width` entries. D are the lengths of A's columns. */
 typedef struct reflected {
     size_t m, n, width;
     lane  *A;
-    lane  *v; /* [m] the vector */
+    lane  *v; /* [m] the vector v of the current reflection */
 } reflected;
 
 size_t LANE_NAME(closure_factor_size)(const dyn_model *m)
@@ -50,7 +50,7 @@ static void normalise_columns(const reflected *s, lane *scale)
     }
 }
 
-/* One reflection, of the rows from j on; its numbers are copied from the matrix that it changes. */
+/* The Householder reflection 1 - beta v v^T of the rows from j on. `v` is a copy of the column that it makes zero. */
 typedef struct reflection {
     size_t      rows, width;
     const lane *v; /* [rows] */
@@ -120,7 +120,7 @@ LANE_INLINE void subtract_multiple(lane *to, const lane *from, size_t n, lane fa
         to[e] = sub_mul(to[e], factor, from[e]);
 }
 
-/* Sets `inverse` = R^-1 Q_1^T and returns its Frobenius norm. */
+/* Sets `inverse` = R^-1 Q_1^T, with Q_1 the first n columns of Q, and returns the Frobenius norm of `inverse`. */
 static lane substitute(const reflected *s, lane *inverse)
 {
     lane sum = lane_of(0);

@@ -54,7 +54,8 @@ static void eliminate_right_side(const constraint_system *s, const lane *c, lane
     }
 }
 
-/* Replaces r by (N^T)^+ c = T^-1 B c in the lanes of `where`, those with dependent directions. */
+/* Replaces r by (N^T)^+ c = T^-1 B c (dynamics/constraint.h) in the lanes of `where`, those with dependent
+ * directions. */
 static void project_right_side(const constraint_system *s, lane_mask where, const lane *c, lane *r)
 {
     const size_t k = s->k;

@@ -5,7 +5,7 @@
 
 enum { PRODUCT_ROWS = 4, PRODUCT_PACKS = 2 };
 
-/* C = A B, C += A B or C -= A B, as dyn_matrix_product describes it */
+/* The product C = A B, C += A B or C -= A B, with the fields of dyn_matrix_product */
 typedef struct lane_product {
     size_t      m, k, n;
     const lane *A;

@@ -4,7 +4,7 @@
 #include "dynamics/recursion/workspace.h"
 #include "lane_product.h"
 
-enum { LARGE = 4096 /* products in a row from which on the deadline is checked between rows */ };
+enum { LARGE = 4096 /* multiplications per row of C, from which on the deadline is checked between rows */ };
 
 size_t LANE_NAME(matrix_product_size)(const dyn_model *m)
 {
