@@ -3,9 +3,9 @@
  *
  *     tau = r(t) + K [e; q'_ref - q'].
  *
- * r is the signal of the controller, K a constant matrix, and e the difference from the position q to q_ref: q_ref - q
- * of a coordinate of its own; of a joint with a quaternion the negative of the tangent difference of q from q_ref
- * (dynamics/motion/tangent.h), which is at most pi long. */
+ * r is the signal of the controller, K a constant matrix, and e the position error: q_ref - q of a joint with one
+ * coordinate. For a joint with a quaternion e is the negative of the tangent difference of q from q_ref
+ * (dynamics/motion/tangent.h), whose rotation vector is at most pi long. */
 #pragma once
 #include "controller.h"
 #include "dynamics/motion/points.h"
