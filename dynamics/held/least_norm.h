@@ -28,7 +28,7 @@ typedef struct dyn_limit_cone {
     double normal[DYN_LIMIT_ENTRIES], tangent[2][DYN_LIMIT_ENTRIES];
 } dyn_limit_cone;
 
-/* A limit that x meets with equality. Its gradient with respect to x is scaled to a unit vector. */
+/* A limit that x satisfies with equality. The gradient of the limit with respect to x is scaled to a unit vector. */
 typedef struct dyn_active_limit {
     size_t limit;              /* a row, or n_rows + a cone */
     double u[2];               /* for a cone: unit vector T x / |T x|, which chooses its half space */
@@ -50,7 +50,7 @@ typedef struct dyn_least_norm {
     double               *right;    /* n_equations: e */
     double               *x;        /* k; the caller sets it to E^T e */
     dyn_deadline          deadline;
-    dyn_active_limit     *active; /* [k + 2] limits that x meets with equality */
+    dyn_active_limit     *active; /* [k + 2] limits that x satisfies with equality */
     size_t                n_active, n_conflicting;
     double *normal, *Q, *R; /* (k + 2) x k each: gradients of the active limits, scaled to unit length; an orthonormal
                                basis of them; the triangular factor that relates the two */
@@ -73,7 +73,7 @@ dyn_least_norm_status dyn_least_norm_solve(dyn_least_norm *s);
  * limit, which is not in the active set yet. */
 double dyn_least_norm_violation(const dyn_least_norm *s, dyn_active_limit *worst);
 
-/* Returns the largest violation that counts as none. */
+/* Returns the largest violation that counts as zero. */
 double dyn_least_norm_tolerance(const dyn_least_norm *s);
 
 /* Writes the unit gradient (k) of a half space. */
