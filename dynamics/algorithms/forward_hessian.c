@@ -12,8 +12,8 @@
  *     q_qd:  -(mu . d2ID/dq dqd + N qdd_qd + (L qdd_q)^T),      qd_tau: -L M^-1,
  *     qd_qd: -(mu . d2ID/dqd dqd + L qdd_qd + (L qdd_qd)^T).
  *
- * Only friction that depends on the load makes L other than zero. It also scales the rows of M, which is no longer
- * symmetric. */
+ * Only friction that depends on the load makes L other than zero. This friction also scales the rows of M, which is no
+ * longer symmetric. */
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/load_friction.h"
@@ -23,7 +23,7 @@
 
 enum { GROUP = 4 }; /* most rows of a group */
 
-/* Adjacent rows of N and L. Their nonzero entries are all in the same columns, the relatives of these rows: the
+/* Adjacent rows of N and L. All have their nonzero entries in the same columns, the relatives of these rows: the
  * coordinates themselves, their ancestors and their descendants (coordinate_tree.h). */
 typedef struct row_group {
     size_t first, n, n_relatives;
@@ -102,7 +102,7 @@ static void negate(const forward_pass *p, lane *M)
 }
 
 /* Sets C = A B for matrices nv x nv, where A is N or L and minus_A is -A. No entry of B connects two parts of the model
- * (coordinate_tree.h). Such entries of C are not written; the caller has set them to zero. */
+ * (coordinate_tree.h). Entries of C that connect two parts are not written; the caller has set them to zero. */
 static void multiply(const forward_pass *p, const lane *minus_A, const lane *B, lane *C)
 {
     const size_t nv = p->nv;

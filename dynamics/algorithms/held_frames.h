@@ -18,8 +18,8 @@
  *
  * With friction that depends on the load, tau is replaced by T(tau, qd) and the bias has no friction (load_friction.h).
  *
- * Outputs have the wrenches of dynamics/constraint.h instead. Those of this file would depend on the order of the
- * frames if directions depend on each other. */
+ * Outputs have the wrenches of dynamics/constraint.h instead. The wrenches of this file would depend on the order of
+ * the frames if directions depend on each other. */
 #pragma once
 #include "kernels.h"
 #include "dynamics/math/clear_large.h"

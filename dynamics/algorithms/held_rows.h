@@ -3,9 +3,9 @@
  *
  * A displacement of a joint moves the frame like a rotation about (or translation along) an axis z that is fixed in the
  * joint's parent: the frame's origin, at r from the axis, moves by d = z x r (or d = z), and the frame rotates by z (or
- * not). The derivatives of the frame's accelerations with respect to the coordinate are d'' and z''. Those with respect
- * to its rate are d' and z' plus the change of J'. In the axes of the frame, components change with the rotation of the
- * frame in addition. */
+ * not). The derivatives of the frame's accelerations with respect to the coordinate are d'' and z''. The derivatives
+ * with respect to the rate of the coordinate are d' and z' plus the change of J'. In the axes of the frame, components
+ * change with the rotation of the frame in addition. */
 #pragma once
 #include "dynamics/recursion/world_kinematics.h"
 #include "dynamics/step.h"

@@ -9,7 +9,7 @@
  *     ds/dqd_c = (psi'_c + S'_c) . P + S_c . R,    ds/dqdd_c = S_c . P,
  *
  * where kappa = K^T u belongs to external wrenches in world axes. Let b be a dof of the same body or of a descendant.
- * It changes f, P, R and kappa of the composites of all ancestors alike:
+ * This dof changes f, P, R and kappa of the composites of all ancestors alike:
  *
  *     with q_b by    F_q = S x* f + I psi'' + 2B psi' + K S,   P_q = S x* P + I phi,
  *                    R_q = S x R + 2B^T phi - 2D^T psi',       kappa_q = K^T phi + tr(Y) w - Y^T w,

@@ -162,7 +162,7 @@ static inline void step_tree_prepare(const dyn_model *m, const step_tree *t)
     }
 }
 
-/* A matrix J, nv x nv. Its factors replace it: u_ik above the diagonal, the rest on and below it. */
+/* A matrix J, nv x nv. The factors replace the matrix: u_ik above the diagonal, the rest on and below it. */
 typedef struct tree_equations {
     dyn_deadline     deadline;
     const step_tree *tree;
