@@ -1,5 +1,5 @@
-/* base_parameters.h - find the base parameters of a robot, the combinations of inertial parameters that its motion
- * can distinguish, numerically (Gautier 1991).
+/* base_parameters.h - finds the base parameters of a robot, the combinations of inertial parameters that its motion can
+ * distinguish, numerically (Gautier 1991).
  *
  * Torques are linear in the parameters of bodies and joints, tau = Y pi, but the columns of Y are linearly
  * dependent. Columns are examined from the base to the tips; within a body: inertias, first moments, the mass, then
@@ -51,11 +51,11 @@ typedef struct dyn_base_loop_solver {
     void *arg;
 } dyn_base_loop_solver;
 
-/* Finds the base parameters at the model's own gravity. `with` is a set of DYN_BASE_ROTORS and DYN_BASE_FRICTION.
- * `kernels` are any table for a mechanism without loops, whose `closing` is NULL; else dyn_loop_kernels, and
- * `closing->workspace` has the `extra` of both regressors of dyn_loop_workspace_open. Every target of an arithmetic
- * class gives the same result; dyn_kernels_for_models gives it on every processor. The model has at most
- * DYN_BASE_MAX_BODIES bodies.
+/* Finds the base parameters at the model's own gravity. `with` is a set of DYN_BASE_ROTORS and DYN_BASE_FRICTION. For a
+ * mechanism without loops `kernels` is any table, and `closing` is NULL. For one with loops `kernels` is
+ * dyn_loop_kernels, and `closing->workspace` is one that dyn_loop_workspace_open made for both regressor outputs. Every
+ * target of an arithmetic class gives the same result; dyn_kernels_for_models gives it on every processor. The model
+ * has at most DYN_BASE_MAX_BODIES bodies.
  *
  * Returns NULL if there is no memory, the loops could not be closed, or the deadline has passed; and NULL with
  * *too_large (which must not be NULL) if lengths of the model are so large that values overflow. The result is from

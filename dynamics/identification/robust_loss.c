@@ -1,4 +1,4 @@
-/* robust_loss.c - repeat weighted least squares with the weights of Huber's loss: see robust_loss.h. */
+/* robust_loss.c - repeats weighted least squares with the weights of Huber's loss: see robust_loss.h. */
 #include "robust_loss.h"
 #include "estimate_rows.h"
 #include <math.h>
