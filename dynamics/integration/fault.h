@@ -1,5 +1,5 @@
-/* fault.h - records why a simulation cannot go on: the first fault of each lane, as numbers. The caller writes the
- * words. */
+/* fault.h - records why a simulation cannot go on: the first fault of each lane, as numbers. The caller makes a message
+ * of them. */
 #pragma once
 #include "dynamics/loops/loop_kernels.h"
 
