@@ -64,7 +64,7 @@ static size_t rows_of(const dyn_pose_problem *p)
 
 /* --- error and Jacobian ------------------------------------------------------------------------------------------ */
 
-/* The frame's axis in world axes. */
+/* Writes the pointing axis of the frame, p->axis, in world axes. */
 static void pointing_axis(const dyn_pose_problem *p, const double R[9], double a[3])
 {
     for (int i = 0; i < 3; i++)
@@ -245,7 +245,7 @@ static void accept(const dyn_pose_problem *p, const arrays *a, size_t W, size_t 
     s->fresh = false;
 }
 
-/* Judges the trial position of a lane, whose kinematics are in the lanes of `a`, and sets the next one. */
+/* Accepts or rejects the trial position of a lane, whose kinematics are in `a`, and sets the next trial position. */
 static void advance(const dyn_pose_problem *p, const dyn_pose_goals *goals, const arrays *a, size_t W, size_t lane,
                     search *s)
 {

@@ -1,4 +1,4 @@
-/* pose_solver.h - find coordinates of a tree at which a frame has a given position, direction or pose.
+/* pose_solver.h - finds coordinates of a tree at which a frame has a given position, direction or pose.
  *
  * Levenberg-Marquardt steps with a damping that shrinks with the error (Sugihara 2011) converge quadratically to
  * regular poses and stay short near singular ones. With the error e of the frame (position in units of `length`,
