@@ -1,8 +1,9 @@
-/* task_curvature.h - find Newton's model of one level of prioritised tasks: one state.
+/* task_curvature.h - finds Newton's model of one level of prioritised tasks: one state.
  *
- * Gauss-Newton steps leave out the second derivatives of the tasks. Where a level keeps an error e, or gives way to the
- * levels before it, they converge linearly, at a rate in proportion to e. With the rows A of the level and B of the
- * levels before, Newton's model has the gradient and the Hessian of the Lagrangian (Nocedal & Wright 2006, ch. 18.1)
+ * Gauss-Newton steps leave out the second derivatives of the tasks. Where a level cannot reduce its error e to zero, or
+ * yields to the levels before it, such steps converge linearly, at a rate in proportion to e. With the rows A of the
+ * level and B of the levels before, Newton's model has the gradient and the Hessian of the Lagrangian (Nocedal & Wright
+ * 2006, ch. 18.1)
  *
  *     r = A^T e + B^T lambda,  H = dr/dq,  with lambda constant, the least-squares solution of B^T lambda = -A^T e.
  *
@@ -13,9 +14,9 @@
  * for s that are not zero up to rounding errors. A direction of negative curvature counts as one of positive curvature.
  * A level that has reached its minimum with an error has c = 0; steps of later levels that keep R x stay at the minimum
  * (Pfeiffer, Escande & Kheddar 2018). H is found by forward differences of the gradient, to about 1e-7; the loops of a
- * mechanism are closed for each of them. A coordinate at a limit that the gradient pushes it against is held: it leaves
- * H, and has the largest curvature alone, so that it stays there. Third derivatives are left out:
- * those of levels before that keep an error have no part in H. */
+ * mechanism are closed for each of them. A coordinate that the gradient pushes against a limit is held there: its row
+ * and column of H are zero but for a large diagonal entry. Third derivatives are left out: those of levels before that
+ * keep an error have no part in H. */
 #pragma once
 #include "task_loops.h"
 #include "task_rows.h"

@@ -1,4 +1,4 @@
-/* task_rows.h - find the errors and Jacobians of tasks of frames and of the centre of mass: one state.
+/* task_rows.h - finds the errors and Jacobians of tasks of frames and of the centre of mass: one state.
  *
  * A task asks a frame for a position, an orientation or a direction of one of its axes, or the centre of mass for a
  * position. The rows of a task are the position's error (m, world axes) and the rotation vector from the goal to the
@@ -18,8 +18,8 @@ typedef struct dyn_frame_task {
     dyn_task_turn    turn;
     double           axis[3]; /* unit vector in the frame's axes, for DYN_TURN_DIRECTION */
     double           weight;  /* greater than 0 */
-    double           reach;   /* m: length of the chain of joints to the point (dyn_point_reach), of whose rounding
-                               * errors a row may consist */
+    double           reach;   /* m: length of the chain of joints to the point (dyn_point_reach), scale of rounding
+                                 errors of rows */
     size_t priority;
 } dyn_frame_task;
 
