@@ -49,7 +49,7 @@ LANE_INLINE vec3 right_jacobian_change(const turn_change *c, vec3 x)
     return add_scaled(add_scaled(sum, first, -(r->B_s * ds)), cross(r->w, first), r->C_s * ds);
 }
 
-/* Returns S' e: the change of S = d(V v)/dw (file head) along dw and dv, times e. */
+/* Returns S' e: the change of S = d(V v)/dw (first comment) along dw and dv, times e. */
 LANE_INLINE vec3 shift_rate_change(const turn_change *c, vec3 e)
 {
     const turn *r = c->turn;

@@ -11,7 +11,7 @@
 
 typedef struct workspace {
     lane          *effort;   /* [nv] effort under which the robot at rest has the rate of qdd as its acceleration */
-    load_friction *friction; /* [nv]; only with friction that depends on the load */
+    load_friction *friction; /* [nv] friction of each coordinate; only if it depends on the load */
     void          *factors;  /* workspace of forward_dynamics, whose pivots each direction uses */
     void          *memory;   /* workspace of directional */
 } workspace;

@@ -17,7 +17,7 @@
 
 typedef struct workspace {
     lane *multipliers, *unused; /* [nv] each: -mu; the gradient with respect to qdd, which is not an output here */
-    load_friction *friction;    /* [nv]; only with friction that depends on the load */
+    load_friction *friction;    /* [nv] friction of each coordinate; only if it depends on the load */
     void          *memory;      /* workspace of the kernels that this one calls */
 } workspace;
 

@@ -22,7 +22,7 @@ typedef struct workspace {
     lane          *mu;                    /* [nv] mu of the first comment */
     lane          *effort;                /* [nv] right side of the equation for mu' */
     lane          *by_q, *by_qd, *by_qdd; /* [nv] gradients with the multipliers mu' */
-    load_friction *friction;              /* [nv]; only with friction that depends on the load */
+    load_friction *friction;              /* [nv] friction of each coordinate; only if it depends on the load */
     void          *factors;               /* workspace of forward_dynamics, whose pivots each direction uses */
     void          *memory;                /* workspace of the other kernels that this one calls */
 } workspace;
@@ -92,7 +92,8 @@ static void solve_transposed(const dyn_scene *scene, const workspace *ws, const 
     }
 }
 
-/* Replaces the products P of direction k, which belong to inverse dynamics, by the products of forward dynamics. */
+/* Replaces the products P of direction k (first comment), which belong to inverse dynamics, by those of forward
+ * dynamics. */
 static void solve_products(const dyn_scene *scene, const workspace *ws, const dyn_forward_hessian_product *io, size_t k)
 {
     const size_t nv   = (size_t)scene->model->nv;
@@ -119,7 +120,7 @@ static void solve_products(const dyn_scene *scene, const workspace *ws, const dy
     }
 }
 
-/* Computes the products of one block. io->qdd must hold the accelerations already. */
+/* Computes the Hessian-vector products of one block. io->qdd must hold the accelerations already. */
 static void put_products(const dyn_scene *scene, const workspace *ws, const dyn_forward_hessian_product *io)
 {
     LANE_NAME(forward_directional_from)

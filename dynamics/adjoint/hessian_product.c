@@ -161,7 +161,7 @@ static void move_virtual(const product_pass *p, int i)
 
 /* --- one body, backward ------------------------------------------------------------------------------------------- */
 
-/* A vector with its rate. */
+/* A vector x with its rate along the direction. */
 typedef struct rated {
     vec3 x, rate;
 } rated;
@@ -189,7 +189,7 @@ typedef struct rated_sums {
     power_sums s, rate;
 } rated_sums;
 
-/* Writes the products by the position and rate of a joint with a quaternion: the rates of free_gradients_out. */
+/* Writes the products for position and rate of a joint with a quaternion: the rates of free_gradients_out. */
 LANE_NOINLINE void free_products_out(const product_pass *p, int i, const rated_sums *x)
 {
     const dyn_body   *b = &p->tangent.scene->model->body[i];
@@ -214,7 +214,7 @@ LANE_NOINLINE void free_products_out(const product_pass *p, int i, const rated_s
     free_effort_out(b, x->rate.P, p->by_qdd);
 }
 
-/* Writes the products by the position and rate of the joint of body i. */
+/* Writes the products for position, rate and acceleration of the joint of body i. */
 static void products_out(const product_pass *p, int i, const rated_sums *x)
 {
     const dyn_model *m = p->tangent.scene->model;
@@ -224,7 +224,7 @@ static void products_out(const product_pass *p, int i, const rated_sums *x)
         return;
     }
     const power_body *B = &p->power.body[i], *D = &p->rate[i];
-    power_sums        without_W = x->s; /* the derivative by the rate has W without a factor of the motion */
+    power_sums        without_W = x->s; /* W has no factor of the motion in joint_by_qd */
     without_W.W                 = vec3_zero();
     lane by_q                   = joint_by_q(b, D, &x->s) + joint_by_q(b, B, &x->rate);
     if (joint_turns(b)) by_q += x->rate.Y.z;
@@ -333,7 +333,7 @@ static void passive_products(const product_pass *p)
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes the products of one direction. */
+/* Computes the Hessian-vector products along one direction. */
 static void put_direction_products(const product_pass *p)
 {
     const dyn_model *m  = p->tangent.scene->model;
@@ -357,7 +357,7 @@ static void put_direction_products(const product_pass *p)
     passive_products(p);
 }
 
-/* Computes the products along all directions of block `block`. */
+/* Computes the Hessian-vector products along all directions of block `block`. */
 static void put_product_block(const dyn_scene *scene, const workspace *ws, const dyn_hessian_product *io, size_t block)
 {
     const size_t          nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;

@@ -105,7 +105,7 @@ static void add_gradient(const dyn_scene *rigid, const workspace *ws, const dyn_
     }
 }
 
-/* Computes the products of one direction. */
+/* Computes the Hessian-vector products along one direction. */
 static void put_loaded_products(const dyn_scene *rigid, const workspace *ws, const dyn_hessian_product *io)
 {
     const dyn_model *m           = rigid->model;

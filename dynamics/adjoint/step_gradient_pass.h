@@ -24,7 +24,7 @@ typedef struct gradient_pass {
     lane *stage_tau;          /* [nv] gradient of one stage with respect to tau */
     lane *u, *by_u;           /* [nv] displacement of the step, and the gradient with respect to a displacement */
     lane *unused_q;           /* [nq] the displaced position, which is not read */
-    lane *parameters, *wrenches, *gravity; /* gradients of one stage */
+    lane *parameters, *wrenches, *gravity; /* gradients of one stage with respect to these */
     lane *a_q, *a_qd, *W; /* nv x nv: derivatives of the acceleration, and W^T; only of implicit Euler */
     lane *step_work;      /* work of dyn_step for Newton's method; only of implicit Euler */
     lane *singular, *unsolved;

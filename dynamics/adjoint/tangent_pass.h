@@ -34,7 +34,7 @@ typedef struct tangent_pass {
     const dyn_scene              *scene;
     const newton_euler_workspace *ws;
     tangent_body                 *body; /* [n_bodies] motion of each body and its rates */
-    const newton_euler_io        *io;   /* the state */
+    const newton_euler_io        *io;   /* position, velocity, acceleration and wrenches */
     direction                     along;
     bool                          world_fixed; /* true: some external wrench is in world axes */
 } tangent_pass;
@@ -90,7 +90,7 @@ static inline void set_state(const tangent_pass *p)
 /* Rates, along the direction, of the motion of the parent, in the parent's axes. */
 typedef struct tangent {
     vec3        dw, o;
-    motion_rate rate; /* dwd and da */
+    motion_rate rate; /* the rates dwd and da */
 } tangent;
 
 /* The directions e, g, j of position, rate and acceleration of a joint of one coordinate. The angle of a rotor has no
@@ -199,7 +199,7 @@ static inline void subtract_turning_wrenches(const tangent_pass *p)
 
 /* --- to the parent ----------------------------------------------------------------------------------------------- */
 
-/* Returns the rate, in axes that do not turn, of a wrench w of body b whose components in the axes of the body change
+/* Returns the rate, in axes that do not rotate, of a wrench w of body b whose components in the axes of the body change
  * at `rate`. */
 static inline wrench rate_at_rest(const tangent_pass *p, const dyn_body *b, wrench w, wrench rate)
 {

@@ -34,7 +34,7 @@
 
 /* Motion, virtual motion and derivatives of one body, in its axes. */
 typedef struct power_body {
-    vec3   w, wd, a; /* the motion of newton_euler_motion.h; wd is only set if `keeps` or the joint has a quaternion */
+    vec3   w, wd, a; /* motion of the origin; wd is only set if `keeps` or the joint has a quaternion */
     vec3   U_z;      /* U e_z, with the unit vector e_z of the joint axis */
     twist  u;        /* virtual velocity (u, o) */
     wrench P;        /* A and N of the body; the backward pass adds those of the children */
@@ -161,7 +161,7 @@ LANE_INLINE void power_forward_run(const power_pass *p, dyn_run run, newton_eule
 
 /* --- one body, backward ----------------------------------------------------------------------------------------- */
 
-/* The sums of virtual_power.h over a body and its descendants. */
+/* The sums of the first comment over a body and its descendants. */
 typedef struct power_sums {
     wrench w, P; /* w: the wrench (f, n); P: (A, N) */
     vec3   W, Y;
