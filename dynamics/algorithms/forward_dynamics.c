@@ -87,10 +87,10 @@ LANE_INLINE void inertia_pass(const articulated_pass *p)
 
 /* --- third pass, base to leaves: accelerations ----------------------------------------------------------------- */
 
-/* Computes qdd of a joint, and turns `alpha`, on entry the acceleration alpha' = X alpha_p of the parent in the body's
- * frame, into that of the body: qdd = (u - U^T alpha') / D, alpha = alpha' + S qdd, with U, D and u of eliminate_joint.
- * A driven joint has alpha = alpha', because the forward pass contains its qdd. The slide of a helical joint has alpha
- * = alpha' too, because the next body adds S qdd, and so has a rotor, whose alpha is not used. */
+/* Computes qdd of a joint, and replaces `alpha`, on entry the acceleration alpha' = X alpha_p of the parent in the
+ * body's frame, by that of the body: qdd = (u - U^T alpha') / D, alpha = alpha' + S qdd, with U, D and u of
+ * eliminate_joint. A driven joint has alpha = alpha', because the forward pass contains its qdd. The slide of a helical
+ * joint has alpha = alpha' too, because the next body adds S qdd, and so has a rotor, whose alpha is not used. */
 LANE_INLINE void accelerate_joint(const articulated_pass *p, int i, twist *alpha)
 {
     const dyn_body *b      = &p->scene->model->body[i];

@@ -127,7 +127,7 @@ LANE_INLINE void add_acceleration(const target_frame *t, const column *c, const 
 }
 
 /* The derivative of the acceleration with respect to qd is the rate of the column plus the derivative of the velocity
- * with respect to q. A change of qd does not turn axes, so column `still` has w = 0. */
+ * with respect to q. A change of qd does not rotate the axes of the frame, so column `still` has w = 0. */
 LANE_INLINE void add_acceleration_by_rate(const target_frame *t, const column *c, const relative_motion *r, lane *out)
 {
     const column still = {.w = vec3_zero()};

@@ -31,7 +31,7 @@
 
 typedef struct held_system {
     bool                  loaded; /* true: friction depends on the load; then `scene` and `free` are without friction */
-    dyn_scene             scene;  /* with the wrenches of held frames after those of the caller */
+    dyn_scene             scene;  /* has the caller's external wrenches, then those of held frames */
     dyn_scene             free;   /* the caller's scene, without the wrenches of held frames */
     const dyn_step       *io;
     const held_workspace *ws;

@@ -24,7 +24,7 @@ typedef struct held_impact {
     lane       *regressor;        /* [nv x 10 n_rows] the regressor of M (v - qd) */
 } held_impact;
 
-/* Lays out the arrays of the impact: those of held_frames.h, and the entries behind them. */
+/* Lays out the arrays of the impact: those of held_frames.h, then v and the members after it. */
 static inline void impact_place(held_impact *i, const dyn_scene *scene, const dyn_step *io, const held_workspace *ws,
                                 lane *work)
 {

@@ -290,7 +290,7 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *mu
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes motions and forces of single bodies from joint transforms. Not inlined: the pairs need the registers. */
+/* Computes motions and forces of single bodies from joint transforms. Not inlined: `pairs` needs all registers. */
 LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const block_state *x)
 {
     const spatial_task all = {x->qd, x->qdd, .accelerations = true, .inertias = true, .forces = true};

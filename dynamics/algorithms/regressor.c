@@ -372,7 +372,7 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         if (!Y && !Y_dot && !spins) continue;
         set_joint_transforms(m, q, ws.XJ);
         const spatial_task task = {at.qd, reference ? NULL : at.qdd, .accelerations = true,
-                                   .forces = Y_dot != NULL}; /* psi'', for the rates */
+                                   .forces = Y_dot != NULL}; /* computes psi'', which the rates need */
         spatial_motions(scene, ws.XJ, task, ws.body, ws.dof);
         if (reference) reference_motions(scene, ws.dof, qd_r, at.qdd, ws.reference);
         if (spins) spin_columns(m, &ws, &at, J);

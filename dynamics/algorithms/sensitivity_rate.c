@@ -183,7 +183,7 @@ static void passive_rates(const dyn_scene *scene, const free_motion *x, const re
     }
 }
 
-/* Computes all quantities of spatial_world.h. Not inlined: the pairs below need the registers. */
+/* Computes all quantities of spatial_world.h. Not inlined: `pairs` needs all registers. */
 LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const lane *qd, const lane *qdd)
 {
     const spatial_task all = {qd, qdd, .accelerations = true, .inertias = true, .forces = true};

@@ -52,8 +52,8 @@ typedef struct step_pass {
     step_tree   tree;
 } step_pass;
 
-/* Places the derivatives with respect to all inputs at `next`, or with respect to tau alone. Returns the first entry
- * behind them. */
+/* If there are inputs besides tau, places a_input, B, efforts and unused at `next`; else a_input is a_tau. Returns the
+ * first entry after them. */
 static inline lane *step_place_inputs(step_pass *p, lane *next)
 {
     const size_t nv = p->nv;
@@ -112,8 +112,8 @@ static inline size_t step_part_end(const step_pass *p, size_t first)
 }
 
 /* Sets the derivatives of tau with respect to the wrenches, [wrench][nv][6], and to the parameters, [nv][10 n_rows], at
- * (q, qd, qdd). With held frames the efforts T of friction that depends on the load are those of held_frames.h, because
- * the kernels called here do not know the wrenches that hold the frames. */
+ * (q, qd, qdd). With held frames, friction that depends on the load is applied after the kernels, with T of
+ * held_frames.h: the kernels called here do not know the wrenches that hold the frames. */
 static inline void step_set_efforts(const step_pass *p, const lane *q, const lane *qd)
 {
     const bool       held  = held_chains(p->io) > 0;
@@ -150,7 +150,7 @@ static inline void step_set_efforts(const step_pass *p, const lane *q, const lan
  * dinput. */
 typedef struct step_group {
     int         body;
-    size_t      input, columns; /* the inputs */
+    size_t      input, columns; /* number of its first input; how many inputs */
     const lane *E;
     size_t      stride; /* distance of the rows of E, in lanes */
 } step_group;

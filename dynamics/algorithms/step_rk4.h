@@ -71,7 +71,7 @@ LANE_INLINE twist twist_sum(twist a, twist b)
     return (twist){.v = add(a.v, b.v), .w = add(a.w, b.w)};
 }
 
-/* x + y / 2 + z / 12 */
+/* Returns x + y / 2 + z / 12. */
 LANE_INLINE twist dexpinv_sum(twist x, twist y, twist z)
 {
     const lane half = lane_of(0.5), twelfth = lane_of(1.0 / 12);
@@ -179,7 +179,7 @@ typedef struct rk4_strip {
     size_t    first, end; /* rows: coordinates first to end - 1, a part of the model */
     rk4_block block;
     size_t    column, n; /* first column and number of columns, counted within the block of columns (q, qd or inputs) */
-    size_t    width;     /* n in whole packs: the stride of the rows */
+    size_t    width;     /* n rounded up to whole packs (pack.h): distance of the rows */
     size_t    own_first, own_end; /* rows of the joints whose coordinates are these columns; none for inputs */
 } rk4_strip;
 

@@ -192,7 +192,7 @@ static void effort_out(const series_pass *p, const lane *effort, int v, lane *ta
     }
 }
 
-/* Adds the component of the series `vector` along column `axis` of R to the effort: tau = S^T f. */
+/* Sets `effort` to the series of the component of `vector` along column `axis` of R: tau = S^T f. */
 static void project(const series_pass *p, const lane *R, size_t axis, const lane *vector, lane *effort)
 {
     series_clear(p->n, effort);
