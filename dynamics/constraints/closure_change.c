@@ -36,7 +36,7 @@ static lane sum_squares(size_t n, const lane *x)
 
 void LANE_NAME(closure_change)(const dyn_scene *scene, void *memory, const dyn_closure_change *io, size_t blocks)
 {
-    (void)memory, (void)blocks; /* always 1 */
+    (void)memory, (void)blocks; /* `blocks` is always 1 */
     const size_t m = io->block->m, n = io->block->n;
     const lane  *J = block_in(io->jacobian, 0, 0), *K = block_in(io->inverse, 0, 0), *scale = block_in(io->scale, 0, 0);
     lane        *A = block_out(io->work, 0, 0), *M = A + m * n, *M2 = M + n * n;

@@ -20,7 +20,7 @@ size_t LANE_NAME(closure_factor_size)(const dyn_model *m)
     return 0;
 }
 
-/* Sets [A, 1]. */
+/* Sets the matrix to [A, 1], with A the block's entries of the Jacobian. */
 static void set_reflected(const reflected *s, const dyn_closure_factor *io)
 {
     const lane *J     = block_in(io->jacobian, 0, 0);
@@ -53,7 +53,7 @@ static void normalise_columns(const reflected *s, lane *scale)
 /* The Householder reflection 1 - beta v v^T of the rows from j on. `v` is a copy of the column that it makes zero. */
 typedef struct reflection {
     size_t      rows, width;
-    const lane *v; /* [rows] */
+    const lane *v; /* [rows] the vector v */
     lane        beta;
 } reflection;
 
@@ -141,7 +141,7 @@ static lane substitute(const reflected *s, lane *inverse)
 
 void LANE_NAME(closure_factor)(const dyn_scene *scene, void *memory, const dyn_closure_factor *io, size_t blocks)
 {
-    (void)memory, (void)blocks; /* always 1 */
+    (void)memory, (void)blocks; /* `blocks` is always 1 */
     const size_t m = io->block->m, n = io->block->n, width = n + m;
     lane        *work = block_out(io->work, 0, 0), *inverse = block_out(io->inverse, 0, 0),
          *scale = block_out(io->scale, 0, 0), *pivot = block_out(io->pivot, 0, 0);

@@ -61,7 +61,7 @@ static void set_rows(const constraint_system *s)
         s->Q[(s->nv + a) * s->k + a] = lane_of(sqrt(s->io->damping));
 }
 
-/* The number in the first lane. */
+/* Returns the number in the first lane. */
 LANE_INLINE double number_of_first_lane(lane x)
 {
 #if LANES == 1
@@ -171,7 +171,7 @@ static void eliminate_rows(const constraint_system *s)
  * `column`. */
 typedef struct column_pass {
     size_t      b, column;
-    const lane *U;  /* row b */
+    const lane *U;  /* row b of U */
     lane       *to; /* scalar products of `column` with each of these columns */
 } column_pass;
 
@@ -311,7 +311,7 @@ static lane_mask holds_numbers(const constraint_system *s)
 
 void LANE_NAME(constraint_factor)(const dyn_scene *scene, void *memory, const dyn_constraint_factor *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* `blocks` is always 1 */
     constraint_system s;
     constraint_place(scene, memory, io, &s);
     lane           *sizes = block_out(io->sizes, 0, 0), *rank = block_out(io->rank, 0, 0);

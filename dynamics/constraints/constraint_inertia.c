@@ -54,7 +54,7 @@ static void set_inverse(const constraint_system *s, const lane *V, lane *inverse
 void LANE_NAME(constraint_inertia)(const dyn_scene *scene, void *memory, const dyn_constraint_inertia *io,
                                    size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* `blocks` is always 1 */
     constraint_system s;
     constraint_place(scene, memory, io->factor, &s);
     lane *V = s.B; /* B matters only in lanes with dependent directions, which have no Lambda */

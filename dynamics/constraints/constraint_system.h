@@ -4,7 +4,7 @@
 #include "dynamics/constraint.h"
 #include "dynamics/recursion/mass_factor.h"
 
-/* The factors of dynamics/constraint.h as lanes. */
+/* The factors of a constraint (dynamics/constraint.h), as lanes. */
 typedef struct constraint_system {
     const dyn_constraint_factor *io;
     size_t                       nv, k, n; /* n: rows of Q */

@@ -138,7 +138,7 @@ static void set_right(const dyn_held_balance *io, size_t u, const lane *R, const
 
 void LANE_NAME(held_balance)(const dyn_scene *scene, void *memory, const dyn_held_balance *io, size_t blocks)
 {
-    (void)memory, (void)blocks; /* always 1 */
+    (void)memory, (void)blocks; /* `blocks` is always 1 */
     const size_t k = io->k, n = io->n_passive;
     lane        *E = block_out(io->E, 0, 0), *R = block_out(io->R, 0, 0);
     lane        *e = block_out(io->e, 0, 0), *x = block_out(io->x, 0, 0);
