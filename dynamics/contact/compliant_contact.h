@@ -15,11 +15,11 @@
 /* A point of the robot, and the plane that pushes it out. */
 typedef struct dyn_compliant_contact {
     dyn_frame frame;       /* the point is its origin */
-    double    point[3];    /* p, m, world axes */
-    double    normal[3];   /* n, of unit length, world axes, out of the ground */
+    double    point[3];    /* p, a point of the plane, m, world axes */
+    double    normal[3];   /* n, unit normal of the plane out of the ground, world axes */
     double    stiffness;   /* k, N/m */
     double    dissipation; /* c, s/m */
-    double    friction;    /* mu */
+    double    friction;    /* mu, coefficient of friction */
     double    slip;        /* v_s, m/s */
 } dyn_compliant_contact;
 

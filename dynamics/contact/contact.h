@@ -58,8 +58,8 @@ typedef struct dyn_contact_block {
     double              unsettled; /* factor of V (held_directions.h): 1, or more for stages of an integrator */
     double              damping;   /* contact damping delta of the first comment */
     double             *M;         /* nv x nv, symmetric; NULL: not wanted */
-    double             *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted; set for
-                                               mechanisms with loops alone */
+    double             *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix, only for mechanisms with
+                                               loops; NULL: not wanted */
     double *levers;                         /* n x 3, m: contact points of rolling frames from their origins */
     double *frame_J, *frame_J_dot;          /* 6 x nv each, Jacobian of one frame and its rate: scratch */
     double *frame_turn, *frame_rates;       /* 4 and 9, orientation and rates of one rolling frame: scratch */

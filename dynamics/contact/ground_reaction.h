@@ -42,7 +42,7 @@ bool dyn_ground_moves_with_base(const dyn_model *tree, int body, int base);
  * only a part of the load; NULL: none does. */
 const dyn_loop *dyn_ground_loop_to_world(const dyn_mechanism *mechanism, int base);
 
-/* The feet that carry a state. */
+/* The feet on which the robot stands in a state. */
 typedef enum dyn_support { DYN_BOTH_FEET, DYN_FIRST_FOOT, DYN_SECOND_FOOT } dyn_support;
 
 typedef struct dyn_ground_state {
