@@ -13,5 +13,5 @@
 typedef struct dyn_state_feedback {
     const double *gain; /* [nv][2 nv]: rows are efforts; columns are errors of positions, then of velocities */
     dyn_points    q;    /* q_ref: one point of nq numbers, with unit quaternions */
-    dyn_points    qd;   /* q'_ref: one point of nv numbers; its numbers are NULL: at rest */
+    dyn_points    qd;   /* q'_ref: one point of nv numbers; zero if `numbers` is NULL */
 } dyn_state_feedback;
