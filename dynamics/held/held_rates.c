@@ -117,7 +117,7 @@ static double turning_of(const dyn_held_rates *r, const double *qd, double least
     return sum;
 }
 
-/* Sets the jerks of one held frame, and their scales (dyn_held_rates_moves), in one lane, from row `first` on. */
+/* Sets the jerks of one held frame, and their scales (dyn_held_rates_find_moving), in one lane, from row `first` on. */
 static void set_jerks(const dyn_held_rates *r, const dyn_held_frame *frame, double w, const double *qddd, size_t first,
                       size_t lane)
 {

@@ -55,7 +55,7 @@ static double norm_of(const double *a, size_t n)
     return sqrt(sum_of_products(a, a, n));
 }
 
-/* Sets *violation and the half space of a cone that x violates most. */
+/* Returns how far x violates the half space of a cone that x violates most, and sets *half_space to this half space. */
 static double cone_violation(const dyn_least_norm *s, size_t index, dyn_active_limit *half_space)
 {
     const dyn_limit_cone *cone = &s->cone[index];
