@@ -62,12 +62,12 @@ typedef struct dyn_base_loop_solver {
  * malloc, refers to nothing else, and is freed by dyn_base_free. */
 dyn_base *dyn_base_find(const dyn_mechanism *mechanism, const dyn_kernels *kernels, const dyn_base_loop_solver *closing,
                         unsigned with, dyn_deadline deadline, bool *too_large);
-void      dyn_base_free(dyn_base *base); /* NULL is fine */
+void      dyn_base_free(dyn_base *base); /* `base` may be NULL */
 
 /* The parameters whose columns are examined, in this order, and the states that are sampled for them. */
 typedef struct dyn_base_candidates {
     size_t        n;
-    const size_t *parameter; /* [n] */
+    const size_t *parameter; /* [n] indices of parameters */
     size_t        states;    /* enough for n rows of the regressor, a multiple of DYN_MAX_LANES */
     double        gravity[3];
 } dyn_base_candidates;

@@ -70,7 +70,7 @@ bool dyn_estimate_takes(const dyn_estimate *estimate, const dyn_measured *state)
 bool dyn_estimate_add(dyn_estimate *t, const dyn_measured *state);
 
 /* Factors the last rows, and tells whether they and the prior determine all base parameters. Returns DYN_DEFICIENT if
- * they do not determine the parameters marked in `unknowns.unseen`; DYN_UNSOLVED if the deadline has passed , there is
+ * they do not determine the parameters marked in `unknowns.unseen`; DYN_UNSOLVED if the deadline has passed, there is
  * no memory, or numbers overflow. */
 dyn_solved dyn_estimate_examine(dyn_estimate *t);
 
