@@ -17,7 +17,7 @@ enum {
  * Each has the entries of y, then those of the arrays that every step takes over (dyn_ode.carried), in lanes. */
 typedef struct dyn_fixed_events {
     double   *start, *end, *part;
-    dyn_fault faults[DYN_MAX_LANES]; /* at the end of the step */
+    dyn_fault faults[DYN_MAX_LANES]; /* faults at the end of the step */
 } dyn_fixed_events;
 
 bool dyn_fixed_events_open(dyn_ode *ode, const dyn_integrator *integrator, dyn_memory memory)

@@ -77,7 +77,7 @@ typedef struct dyn_ode {
     int                     *roots;        /* [n_events] not 0 where an event occurred */
     double                  *stage_y;      /* entries, in lanes: scratch, the state of a stage */
     double                 **stage_rate;   /* [stages] entries, in lanes: scratch, y' of the stages */
-    struct dyn_fixed_events *fixed_events; /* with fixed steps and events; else NULL */
+    struct dyn_fixed_events *fixed_events; /* states of a divided step; only with fixed steps and events, else NULL */
     void                    *data;         /* data_bytes of the dyn_integrator */
     dyn_fault                fault[DYN_MAX_LANES];
 } dyn_ode;
