@@ -12,7 +12,7 @@
 
 enum { N = DYN_GOAL_ROWS };
 #define LEAST_DAMPING 1e-14 /* relative to the trace of J J^T */
-#define LEAST_FACTOR  1e-3  /* relative to mu */
+#define LEAST_FACTOR  1e-3  /* least mu */
 #define MOST_FACTOR   1e6   /* a search whose mu is larger than this has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad, or parts of `length` */
 #define SHORTEST_STEP 1e-13 /* rad, or parts of `length`; a search with a shorter step has reached a minimum */
@@ -21,7 +21,7 @@ enum { N = DYN_GOAL_ROWS };
 typedef struct search {
     double *q, *J; /* [nq] accepted position; [rows][nv] scaled Jacobian there */
     double *trial; /* [nq] position that is tried */
-    double *step;  /* [nv] from the accepted position to the trial */
+    double *step;  /* [nv] step from the accepted position to the trial */
     double *best;  /* [nq] position with the least error of all starts */
     double  error[N], cost, mu, least_cost;
     size_t  starts, iterations;
