@@ -13,7 +13,7 @@
 
 typedef struct dyn_step_level {
     size_t        rows;
-    const double *A; /* rows x n */
+    const double *A; /* rows x n: A_k */
     const double *b; /* rows */
 } dyn_step_level;
 

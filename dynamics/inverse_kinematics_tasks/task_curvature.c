@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define DIFFERENCE 0x1p-24 /* rad or m */
+#define DIFFERENCE 0x1p-24 /* rad or m: step of the finite differences */
 #define FLAT       1e-6    /* curvature, relative to the largest, that counts as zero: H has errors of about 1e-7 */
 #define NEAR       1e-9    /* rad or m: a coordinate this near to a limit is at it */
 #define SINGULAR   1e-10   /* singular value, relative to the largest, that counts as zero */
@@ -167,7 +167,7 @@ static bool find_hessian_column(dyn_task_curvature *c, const dyn_curved_level *l
     return true;
 }
 
-/* Returns false if the deadline has passed, or loops cannot be closed. */
+/* Finds H column by column. Returns false if the deadline has passed, or loops cannot be closed. */
 static bool find_hessian(dyn_task_curvature *c, const dyn_curved_level *l)
 {
     const dyn_mechanism *robot = c->block->robot;

@@ -26,7 +26,7 @@ enum { DYN_CURVATURE_MOST_VELOCITIES = 64 };
 
 /* The level, and the levels before it. */
 typedef struct dyn_curved_level {
-    const double         *q;          /* [tree nq] */
+    const double         *q;          /* [tree nq] position */
     const double         *A, *error;  /* rows of all tasks at q, rows x n, and their errors */
     size_t                first, end; /* the rows of the level among them */
     const dyn_step_level *before;     /* [n_before] levels of the step */

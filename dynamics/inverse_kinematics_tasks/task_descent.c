@@ -12,7 +12,7 @@
 #define MOST_MU       1e7   /* a search whose damping factor is larger than this has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad or m */
 #define LOCAL         0.1 /* rad or m: a step below this may be accepted because it is much shorter than the one before */
-#define CONTRACTION   0.5  /* ratio of its length to that of the step before */
+#define CONTRACTION   0.5  /* ratio of lengths of two steps, below which the second is "much shorter" */
 #define SETTLED       1e-9 /* rad or m: a step below this is at a minimum */
 #define NEARLY        1e-6 /* rad or m: a step below this that is not accepted is at a minimum, within rounding errors */
 #define MET           1e-8 /* norm of the weighted errors up to which a level counts as met */

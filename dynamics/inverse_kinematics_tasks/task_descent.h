@@ -17,8 +17,8 @@ enum { DYN_DESCENT_LEVELS = DYN_MOST_TASKS + 1 };
 
 /* A position, with the errors of the tasks there and their Jacobian. */
 typedef struct dyn_task_point {
-    double *q;         /* [tree nq] */
-    double *A, *error; /* rows x n; rows */
+    double *q;         /* [tree nq] position */
+    double *A, *error; /* rows x n: Jacobian; rows: errors */
     double *right;     /* rows: -error */
     double *limits;    /* rows of the limits of passive joints, x n */
 } dyn_task_point;

@@ -57,8 +57,8 @@ void dyn_task_jacobian(const dyn_task_block *b, double *A);
  * of directions across the plane of a planar robot. Else they would count as directions that a task determines. */
 void dyn_task_drop_noise(const dyn_task_block *b, double *A);
 
-/* Writes the entries of `value` (DYN_TASK_ROWS for each task) that belong to rows, multiplied by the weight and by
- * `sign`, to b. */
+/* Writes the entries of `value` (DYN_TASK_ROWS for each task) that belong to rows, multiplied by the square root of the
+ * task's weight and by `sign`, to `to`. */
 void dyn_task_gather(const dyn_task_block *b, const double (*value)[DYN_TASK_ROWS], double sign, double *to);
 
 /* Lists the levels of the tasks; their rows are in A and b. Returns the number of levels; *rows is the number of all
