@@ -1,10 +1,10 @@
 /* forward_hessian_product.c - computes the rates of the derivatives of multipliers . qdd along directions of q, qd and
  * tau, in O(n) for each direction.
  *
- * The gradient by tau is mu with dID/dqdd^T mu = multipliers, and those by q and qd are the gradients of -mu . ID
- * (forward_gradient.c). Along a direction, qdd has the rate of forward_directional.c. hessian_product.c gives P, the
- * rates of the gradients of mu . ID along this direction of (q, qd, qdd), at constant mu. The rate mu' is the solution
- * of
+ * The gradient with respect to tau is mu with dID/dqdd^T mu = multipliers; the gradients with respect to q and qd are
+ * those of -mu . ID (forward_gradient.c). Along a direction, qdd has the rate of forward_directional.c.
+ * hessian_product.c gives P, the rates of the gradients of mu . ID along this direction of (q, qd, qdd), at constant
+ * mu. The rate mu' is the solution of
  *
  *     dID/dqdd^T mu' = multipliers' - P_qdd,
  *

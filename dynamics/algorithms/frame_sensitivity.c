@@ -1,13 +1,13 @@
 /* frame_sensitivity.c - computes the derivatives of velocity, acceleration and Jacobian of frames with respect to q.
  *
  * Column k of the Jacobian is [l; w]: a change of coordinate k moves the origin p of the frame by l, and rotates the
- * bodies from the joint to the frame by w. Let v_b, a_b, w_b and wd_b be the motion of the body before the joint, with
- * v_b and a_b those of its point at p. The motion relative to that body,
+ * bodies from the joint to the frame by w. Let v_b, a_b, w_b and wd_b be the motion of the parent body of the joint,
+ * with v_b and a_b those of its point at p. The motion relative to that body,
  *
  *     v_r = v - v_b,   a_r = a - a_b - 2 w_b x v_r,   w_r = w_f - w_b,   wd_r = wd_f - wd_b - w_b x w_r,
  *
- * rotates about w as the coordinate changes; the remaining part of the motion, that of the body before the joint, is
- * taken at the point p, which moves by l. The derivatives of the frame's motion are therefore
+ * rotates about w as the coordinate changes; the remaining part of the motion, that of the parent body, is taken at the
+ * point p, which moves by l. The derivatives of the frame's motion are therefore
  *
  *     dv/dq_k   = w_b x l + w x v_r,                                        dw_f/dq_k  = w x w_r,
  *     da/dq_k   = wd_b x l + w_b x (w_b x l) + 2 w_b x (w x v_r) + w x a_r,  dwd_f/dq_k = w_b x (w x w_r) + w x wd_r.

@@ -5,7 +5,7 @@
  *
  *     u_1 = 0,        v_1 = qd,             u_2 = h/2 k_1,  v_2 = qd + h/2 a_1,
  *     u_3 = h/2 k_2,  v_3 = qd + h/2 a_2,   u_4 = h k_3,    v_4 = qd + h a_3,
- *     u = h/6 (k_1 + 2 k_2 + 2 k_3 + k_4),  q+ = q * exp(u),  and qd+ alike from the a_i.
+ *     u = h/6 (k_1 + 2 k_2 + 2 k_3 + k_4),  q+ = q * exp(u),  and qd+ likewise from the a_i.
  *
  * dexpinv(u, v) = v + 1/2 [u, v] + 1/12 [u, [u, v]] is the rate of u; the next term is beyond order 4. The brackets of
  * joints of one coordinate are zero.

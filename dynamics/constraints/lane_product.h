@@ -1,5 +1,5 @@
 /* lane_product.h - multiplies small matrices in lanes, in tiles of a few rows and packs, so that the processor adds to
- * several sums at once. The tiles change no bits. */
+ * several sums at once. The size of the tiles does not change the results. */
 #pragma once
 #include "dynamics/math/pack.h"
 

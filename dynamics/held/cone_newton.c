@@ -1,4 +1,5 @@
-/* cone_newton.c - Newton's method on the conditions of optimality of a least norm within cones (cone_newton.h). */
+/* cone_newton.c - finds the vector of least norm within cones: Newton's method on the conditions of optimality
+ * (cone_newton.h). */
 #include "cone_newton.h"
 #include <lapacke.h>
 #include <math.h>

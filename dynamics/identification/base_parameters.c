@@ -1,5 +1,6 @@
-/* base_parameters.c - see base_parameters.h. The regressor, sampled at random states, is factored by QR column by
- * column. The diagonal entry of R is the part of a column that is independent of the columns before it. */
+/* base_parameters.c - finds base parameters (base_parameters.h). The regressor, sampled at random states, is factored
+ * by QR column by column. The diagonal entry of R is, up to its sign, the length of the part of a column that is
+ * independent of the columns before it. */
 #include "base_parameters.h"
 #include "dynamics/model/coordinates.h"
 #include <lapacke.h>

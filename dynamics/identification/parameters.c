@@ -1,4 +1,5 @@
-/* parameters.c - see parameters.h: values of the parameters, and their columns of the regressor. */
+/* parameters.c - numbers the parameters, and computes their values and their columns of the regressor
+ * (parameters.h). */
 #include "parameters.h"
 #include <math.h>
 #include <string.h>
