@@ -20,7 +20,7 @@ typedef struct gradient_pass {
     size_t                   nv;
     gradient_stage           stage[STAGES];
     lane                    *by_q, *by_qd; /* [nv] the results: gradients with respect to q and qd before the step */
-    lane *stage_q, *stage_qd; /* [nv] gradients of one stage by q before the step and by the velocity of the stage */
+    lane *stage_q, *stage_qd; /* [nv] gradients of one stage: with respect to q before the step; to its velocity */
     lane *stage_tau;          /* [nv] gradient of one stage with respect to tau */
     lane *u, *by_u;           /* [nv] displacement of the step, and the gradient with respect to a displacement */
     lane *unused_q;           /* [nq] the displaced position, which is not read */

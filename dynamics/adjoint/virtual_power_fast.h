@@ -117,7 +117,7 @@ LANE_INLINE void turn_to_previous_body(link_transform X, vec3 add, vec3 *x)
     *x = to_parent_add(X, add, *x);
 }
 
-/* Writes the results of body i: derivatives by q and qd, and efforts. */
+/* Writes the results of body i: derivatives with respect to q and qd, and efforts. */
 LANE_INLINE void plain_results_out(const power_pass *p, int i, const power_sums *s, newton_euler_variant v)
 {
     const dyn_body   *b = &p->euler.scene->model->body[i];

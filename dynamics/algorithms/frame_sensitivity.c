@@ -2,7 +2,7 @@
  *
  * Column k of the Jacobian is [l; w]: a change of coordinate k moves the origin p of the frame by l, and rotates the
  * bodies from the joint to the frame by w. Let v_b, a_b, w_b and wd_b be the motion of the parent body of the joint,
- * with v_b and a_b those of its point at p. The motion relative to that body,
+ * with v_b and a_b the velocity and acceleration of its point at p. The motion relative to that body,
  *
  *     v_r = v - v_b,   a_r = a - a_b - 2 w_b x v_r,   w_r = w_f - w_b,   wd_r = wd_f - wd_b - w_b x w_r,
  *

@@ -8,8 +8,8 @@
  *     ds/dq_c = phi_c . f + psi''_c . P + psi'_c . R + S_c . kappa,
  *     ds/dqd_c = (psi'_c + S'_c) . P + S_c . R,    ds/dqdd_c = S_c . P,
  *
- * where kappa = K^T u belongs to external wrenches in world axes. Let b be a dof of the same body or of a descendant.
- * This dof changes f, P, R and kappa of the composites of all ancestors alike:
+ * where kappa = K^T u belongs to external wrenches in world axes. Let b be a dof of the same body or of a descendant. A
+ * change of dof b adds the same amounts to f, P, R and kappa of the composites of all ancestors:
  *
  *     with q_b by    F_q = S x* f + I psi'' + 2B psi' + K S,   P_q = S x* P + I phi,
  *                    R_q = S x R + 2B^T phi - 2D^T psi',       kappa_q = K^T phi + tr(Y) w - Y^T w,
@@ -26,10 +26,10 @@
  * and zero if neither body is a descendant of the other. Within one joint the formulas on the right hold, that of
  * d2s/dq_b dq_c as the derivative along c of ds/dq_b, and d2s/dqd_b dqd_c = S_c . R_qd + (S_b x S_c) . P.
  *
- * Without multipliers, s is the effort of one dof a after the other. F_q, F_qd and t do not depend on a. The virtual
- * velocity u = S_a is that of all bodies from that of a on, so a composite has the sums p, D, R and Y of one body with
- * its mass, moments and velocities; the ancestors of a have the sums of the body of a. phi_c = S_a x S_c is zero but
- * for the descendants of a. So only triples a, b, c on one path to the base have nonzero derivatives. */
+ * Without multipliers, s is the effort of one dof a after the other. F_q, F_qd and t do not depend on a. Body a and its
+ * descendants have the virtual velocity u = S_a, so a composite has the sums p, D, R and Y of one body with its mass,
+ * moments and velocities; the ancestors of a have the sums of the body of a. phi_c = S_a x S_c is zero but for the
+ * descendants of a. So only triples a, b, c on one path to the base have nonzero derivatives. */
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/drive_forces.h"

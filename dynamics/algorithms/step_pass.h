@@ -45,7 +45,7 @@ typedef struct step_pass {
     lane            *a_input;            /* [nv x inputs] derivatives of qdd with respect to the inputs */
     lane *efforts, *unused; /* [nv x (inputs - nv)] derivatives of tau with respect to wrenches and parameters; [3 nv x
                                nv] scratch */
-    lane       *qdd, *u, *v, *stage_q; /* [nv], [nq]: acceleration; displacement, velocity and position of a stage */
+    lane       *qdd, *u, *v, *stage_q; /* [nv] acceleration; of a stage: u, v [nv] (step_rk4.h), position [nq] */
     lane       *matrices, *vectors;    /* further scratch */
     lane       *singular, *unsolved, *contradictory;
     held_system held;

@@ -20,7 +20,7 @@ typedef struct dyn_compliant_contact {
     double    stiffness;   /* k, N/m */
     double    dissipation; /* c, s/m */
     double    friction;    /* mu, coefficient of friction */
-    double    slip;        /* v_s, m/s */
+    double    slip;        /* v_s, slip velocity of the friction law, m/s */
 } dyn_compliant_contact;
 
 /* All points, and arrays in lanes for the states of one block. */

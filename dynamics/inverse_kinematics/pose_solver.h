@@ -49,7 +49,7 @@ typedef struct dyn_pose_found {
     double *iterations, *starts;
     double *in_the_way; /* nq: of a state without solution, 1 or -1 for a coordinate at its upper or lower bound beyond
                            which the error would shrink; else 0 */
-    unsigned *stopped;  /* must not be NULL */
+    unsigned *stopped;  /* bit i: the deadline ended the search of state i; must not be NULL */
 } dyn_pose_found;
 
 /* Most iterations of the search from one starting position. */

@@ -38,7 +38,7 @@ typedef struct dyn_task_curvature {
     dyn_task_block *block; /* evaluated anew: the results are replaced */
     dyn_task_loops *loops; /* the position of the loops is replaced */
     const double   *goal;
-    size_t          n, rows, most_before; /* velocities of the tree; rows of all tasks; most rows of levels before */
+    size_t          n, rows, most_before; /* velocities of the tree; rows of all tasks; most rows of `before` */
     dyn_deadline    deadline;
     double         *H, *basis, *gradient, *lambda; /* n x n; n x n; 3 n; most_before: scratch */
     double         *factor;                        /* rows: scratch */

@@ -36,7 +36,7 @@ typedef struct dyn_task_block {
                 [DYN_TASK_ROWS]; /* result: errors without weights; zero in rows that a task does not have */
 } dyn_task_block;
 
-/* Numbers per state of the lanes of a block; lays the lanes out in memory. */
+/* dyn_task_block_entries returns the doubles per state in lanes; dyn_task_block_lay_out sets the arrays in them. */
 size_t dyn_task_block_entries(size_t nq, size_t nv, size_t n);
 void   dyn_task_block_lay_out(dyn_task_block *b, double *lanes);
 
