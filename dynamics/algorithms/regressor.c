@@ -34,7 +34,7 @@ typedef struct workspace {
     joint_transform  *XJ;
     spatial_body     *body;
     dof              *dof;
-    reference_motion *reference; /* NULL: no reference */
+    reference_motion *reference; /* reference motion of each body; NULL: none */
     body_rate        *body_rate; /* [n_bodies] rates of the motions, for regressor_dot */
     dof              *dof_rate;
 } workspace;
@@ -133,8 +133,8 @@ static unit_wrenches unit_wrenches_of(const link_motion *k)
 
 /* Velocities and accelerations of a state, and of its reference motion. NULL means zeros. */
 typedef struct rates {
-    const lane *qd, *qdd;     /* qdd of the reference, if there is one */
-    const lane *qd_reference; /* without a reference, qd */
+    const lane *qd, *qdd;     /* velocity; acceleration, of the reference if there is one */
+    const lane *qd_reference; /* velocity of the reference; without a reference, qd */
     const lane *qddd;
 } rates;
 

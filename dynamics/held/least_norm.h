@@ -30,7 +30,7 @@ typedef struct dyn_limit_cone {
 
 /* A limit that x satisfies with equality. The gradient of the limit with respect to x is scaled to a unit vector. */
 typedef struct dyn_active_limit {
-    size_t limit;              /* a row, or n_rows + a cone */
+    size_t limit;              /* index of a row, or n_rows + index of a cone */
     double u[2];               /* for a cone: unit vector T x / |T x|, which chooses its half space */
     double length, multiplier; /* length of the unscaled gradient; multiplier of the scaled gradient */
 } dyn_active_limit;

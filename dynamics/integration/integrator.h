@@ -39,7 +39,7 @@ typedef enum dyn_integration_status {
 
 typedef struct dyn_integration {
     dyn_integration_status status;
-    double                 time; /* s, the time at which an integration ended before its interval */
+    double                 time; /* s, the time that the integration has reached */
 } dyn_integration;
 
 typedef struct dyn_integrator {

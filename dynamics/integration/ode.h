@@ -70,7 +70,7 @@ typedef struct dyn_ode {
     size_t        n_carried;
 
     /* The state of the integration. The caller sets y, `rows` and `steps` before a simulation begins. */
-    double                  *y;            /* entries, in lanes */
+    double                  *y;            /* state vector, `entries` numbers in lanes */
     size_t                   rows;         /* number of simulations, at most W; other lanes repeat the last */
     size_t                   steps;        /* number of steps taken */
     size_t                   alone;        /* 1 + the only lane whose results are used; 0: all lanes are used */

@@ -28,7 +28,7 @@ enum { DYN_CURVATURE_MOST_VELOCITIES = 64 };
 typedef struct dyn_curved_level {
     const double         *q;          /* [tree nq] position */
     const double         *A, *error;  /* rows of all tasks at q, rows x n, and their errors */
-    size_t                first, end; /* the rows of the level among them */
+    size_t                first, end; /* the level has the rows first to end - 1 of A */
     const dyn_step_level *before;     /* [n_before] levels of the step */
     size_t                n_before;
     const bool           *is_model; /* [n_before] true: the rows of the level are no rows of A */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define HIGHEST_PRICE 1e9
-#define FIRST_MU      1e-3 /* damping at a start, in units of the sum of squared errors */
+#define FIRST_MU      1e-3 /* damping at a start, relative to half the sum of squared errors */
 #define LEAST_MU      1e-9
-#define LEAST_DAMPING 2e-10 /* relative to the sum of squares of the Jacobian */
+#define LEAST_DAMPING 2e-10 /* least damping, relative to the sum of squares of the Jacobian's entries */
 #define MOST_MU       1e7   /* a search whose damping factor is larger than this has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad or m */
 #define LOCAL         0.1 /* rad or m: a step below this may be accepted because it is much shorter than the one before */

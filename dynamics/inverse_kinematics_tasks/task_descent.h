@@ -19,7 +19,7 @@ enum { DYN_DESCENT_LEVELS = DYN_MOST_TASKS + 1 };
 typedef struct dyn_task_point {
     double *q;         /* [tree nq] position */
     double *A, *error; /* rows x n: Jacobian; rows: errors */
-    double *right;     /* rows: -error */
+    double *right;     /* rows: right sides -error */
     double *limits;    /* rows of the limits of passive joints, x n */
 } dyn_task_point;
 

@@ -31,7 +31,7 @@ typedef struct dyn_task_block {
     size_t                n;
     const dyn_frame_task *task;                        /* [n] in the order of priorities */
     double               *q, *position, *rotation, *J; /* in lanes: nq and nv of the tree; nq; 3 n; 9 n; 6 n x nv */
-    double               *com, *com_J;                 /* in lanes: 3; 3 x nv */
+    double               *com, *com_J;                 /* in lanes: centre of mass, 3; its Jacobian, 3 x nv */
     double                error[DYN_MOST_TASKS]
                 [DYN_TASK_ROWS]; /* result: errors without weights; zero in rows that a task does not have */
 } dyn_task_block;
