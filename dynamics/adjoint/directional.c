@@ -1,8 +1,8 @@
 /* directional.c - computes the rates of tau along directions of q, qd and qdd in O(n) for each direction: the tangent
  * of the Newton-Euler recursion (own derivation; Guarino Lo Bianco 2009 has the case of time derivatives).
  *
- * newton_euler.h has the recursion, which takes the motion of a body and its rates from the base to the leaves in one
- * walk, and the wrenches and their rates back. tau is a result of the same walk. */
+ * The recursion is in newton_euler.h: its forward pass computes the motions of the bodies and the rates of these
+ * motions, its backward pass the wrenches and their rates. The same passes also give tau. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/directional.h"
 #include "dynamics/joint/load_friction.h"
@@ -10,9 +10,8 @@
 
 typedef struct workspace {
     newton_euler_workspace euler;
-    load_friction
-        *friction; /* [nv] friction as a function of the load; this and T only with friction that depends on the load */
-    lane *T;       /* [nv] efforts without friction */
+    load_friction         *friction; /* [nv] friction coefficients; only if friction depends on the load */
+    lane                  *T;        /* [nv] efforts without friction; only if friction depends on the load */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -30,9 +29,9 @@ size_t LANE_NAME(directional_size)(const dyn_model *m)
     return a.used;
 }
 
-/* Turns the rates T' of the efforts without friction into the rates of tau: a T' + (f' + g' |T|) qd', with a, f and g
- * of load_friction.h and qd' the direction of the velocity. Then adds the rates of the friction of coupled
- * transmissions. */
+/* Converts the rates T' of the efforts T without friction to the rates of tau = T + f + g |T|: a T' + (f' + g' |T|)
+ * qd'. Here f' and g' are derivatives with respect to the velocity, qd' is the direction of the velocity, and a is the
+ * load factor (load_friction.h). Then adds the rates of the friction of coupled transmissions. */
 static void load_rates(const dyn_scene *scene, const workspace *ws, const newton_euler_io *io)
 {
     lane *rates = io->tau_dot;
@@ -59,8 +58,8 @@ static dyn_directional directional_block(const dyn_scene *scene, const dyn_direc
                              .tau           = (double *)block_out(io->tau, block, nv)};
 }
 
-/* Computes one block. `rigid` is the scene without friction where friction depends on the load, else the same scene.
- * Each direction has a walk of its own, with the motion beside its rates; the first one writes the efforts, too. */
+/* Computes one block. `rigid` is the scene without friction if friction depends on the load, else `scene` itself. Each
+ * direction needs one forward and one backward pass; the passes of the first direction also write the efforts. */
 static void put_directional_block(const dyn_scene *scene, const dyn_scene *rigid, const workspace *ws,
                                   const dyn_directional *io)
 {

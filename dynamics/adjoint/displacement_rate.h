@@ -2,12 +2,12 @@
  * derivation).
  *
  * With the change du of u, exp(u) moves at the twist y = by_u du in its own axes, and by_q = Ad(exp(-u)) has the rate
- * -[y, by_q]. The rate of by_u follows from that of J = 1 - B [w] + C [w]^2 and, in the columns of dw and the rows of
- * the translation, from that of X = E^T S with S dw = d(V v)/dw dw:
+ * -[y, by_q]. The blocks of by_u are J = 1 - B [w] + C [w]^2 and, from dw to the translation, X = E^T S with S dw = d(V
+ * v)/dw dw, where B, C, E and V are those of displacement.h. The rate of by_u consists of J' and
  *
  *     X' = -[J w'] X + E^T S',
  *
- * where S' has the second derivatives of V v, and y' stands for the change of y. */
+ * where S' has the second derivatives of V v, w' is dw, and J w' is the angular part of y. */
 #pragma once
 #include "dynamics/algorithms/step_displacement.h"
 
@@ -49,7 +49,7 @@ LANE_INLINE vec3 right_jacobian_change(const turn_change *c, vec3 x)
     return add_scaled(add_scaled(sum, first, -(r->B_s * ds)), cross(r->w, first), r->C_s * ds);
 }
 
-/* Returns S' e: the change of S = d(V v)/dw (file head) along dw and dv, times e. */
+/* Returns S' e: the change of S = d(V v)/dw (first comment) along dw and dv, times e. */
 LANE_INLINE vec3 shift_rate_change(const turn_change *c, vec3 e)
 {
     const turn *r = c->turn;
@@ -65,7 +65,8 @@ LANE_INLINE vec3 shift_rate_change(const turn_change *c, vec3 e)
     return add_scaled(add_scaled(sum, wv, c->curvature.B * along * change), wwv, c->curvature.C * along * change);
 }
 
-/* Sets the rate of by_u of a joint with a quaternion along the change du of its displacement u, both of the model. */
+/* Sets M to the rate of by_u of a joint with a quaternion along the change du of its displacement. u and du are [nv],
+ * those of all coordinates. */
 static inline void displacement_rate_change(const dyn_body *b, const lane *u, const lane *du, lane M[6][6])
 {
     const int         first = b->joint.kind == DYN_FLOATING ? 3 : 0;

@@ -11,7 +11,7 @@
 
 typedef struct workspace {
     lane          *effort;   /* [nv] effort under which the robot at rest has the rate of qdd as its acceleration */
-    load_friction *friction; /* [nv]; only with friction that depends on the load */
+    load_friction *friction; /* [nv] friction of each coordinate; only if it depends on the load */
     void          *factors;  /* workspace of forward_dynamics, whose pivots each direction uses */
     void          *memory;   /* workspace of directional */
 } workspace;
@@ -68,7 +68,7 @@ static void solve_direction(const dyn_scene *scene, const workspace *ws, const d
     LANE_NAME(accelerate_at_rest)(scene, ws->factors, ws->effort, rates);
 }
 
-/* Computes the rates of one block, whose qdd is set. */
+/* Computes the rates of one block. io->qdd must hold the accelerations already. */
 static void put_forward_rates(const dyn_scene *scene, const workspace *ws, const dyn_forward_directional *io)
 {
     LANE_NAME(directional)

@@ -5,11 +5,11 @@
  *
  *     d(multipliers . qdd) = mu . (dtau - dID at constant qdd).
  *
- * mu is the acceleration of the robot at rest under the efforts `multipliers`, without gravity and any other force,
- * which the pivots of forward dynamics give once more (forward_dynamics.c). So the gradient with respect to tau is
- * mu, and the others are those of gradient.c with the multipliers -mu. With friction that depends on the load, dID/dqdd
- * is M with row v multiplied by the load factor a_v of its coordinate (load_friction.h). Then mu_v = (M^-1
- * multipliers)_v / a_v. */
+ * mu is the acceleration of the robot at rest under the efforts `multipliers`, without gravity and any other force. The
+ * pivots that forward dynamics has stored give mu (forward_dynamics.c). The gradient with respect to tau is mu.
+ * gradient.c with the multipliers -mu gives all other gradients. With friction that depends on the load, dID/dqdd is M
+ * with row v multiplied by the load factor a_v of its coordinate (load_friction.h). Then mu_v = (M^-1 multipliers)_v /
+ * a_v. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "dynamics/joint/load_friction.h"
@@ -17,7 +17,7 @@
 
 typedef struct workspace {
     lane *multipliers, *unused; /* [nv] each: -mu; the gradient with respect to qdd, which is not an output here */
-    load_friction *friction;    /* [nv]; only with friction that depends on the load */
+    load_friction *friction;    /* [nv] friction of each coordinate; only if it depends on the load */
     void          *memory;      /* workspace of the kernels that this one calls */
 } workspace;
 
@@ -71,8 +71,8 @@ static void divide_by_load_factors(const dyn_scene *scene, const workspace *ws, 
     }
 }
 
-/* Computes the gradients of one block, whose qdd is set. `factors` may be the memory that the call of gradient
- * overwrites: they are not used after that. */
+/* Computes the gradients of one block. io->qdd must hold the accelerations already. `factors` may be ws->memory, which
+ * the call of `gradient` overwrites: `factors` is read before this call only. */
 static void put_forward_gradients(const dyn_scene *scene, const workspace *ws, void *factors,
                                   const dyn_forward_gradient *io)
 {

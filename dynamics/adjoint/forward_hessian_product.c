@@ -1,14 +1,16 @@
 /* forward_hessian_product.c - computes the rates of the derivatives of multipliers . qdd along directions of q, qd and
  * tau, in O(n) for each direction.
  *
- * The gradient by tau is mu with dID/dqdd^T mu = multipliers, and those by q and qd are the gradients of -mu . ID
- * (forward_gradient.c). Along a direction, qdd has the rate of forward_directional.c. With the products P of mu . ID
- * along the direction of (q, qd, qdd) (hessian_product.c), the rate of mu is that of
+ * The gradient with respect to tau is mu with dID/dqdd^T mu = multipliers; the gradients with respect to q and qd are
+ * those of -mu . ID (forward_gradient.c). Along a direction, qdd has the rate of forward_directional.c.
+ * hessian_product.c gives P, the rates of the gradients of mu . ID along this direction of (q, qd, qdd), at constant
+ * mu. The rate mu' is the solution of
  *
  *     dID/dqdd^T mu' = multipliers' - P_qdd,
  *
- * and the products are mu' by tau, and minus (P + gradient of mu' . ID) by q and qd. dID/dqdd^T is M, or with friction
- * that depends on the load M with its columns scaled by a of each coordinate. */
+ * with P_qdd the part of P with respect to qdd. The results are mu' with respect to tau, and -(P + gradient of mu' .
+ * ID) with respect to q and qd. dID/dqdd^T is M; with friction that depends on the load, it is M with each column
+ * multiplied by the load factor a of its coordinate (load_friction.h). */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/directional.h"
 #include "dynamics/gradient.h"
@@ -17,10 +19,10 @@
 #include "dynamics/recursion/workspace.h"
 
 typedef struct workspace {
-    lane          *mu;                    /* [nv] mu of the file head */
+    lane          *mu;                    /* [nv] mu of the first comment */
     lane          *effort;                /* [nv] right side of the equation for mu' */
     lane          *by_q, *by_qd, *by_qdd; /* [nv] gradients with the multipliers mu' */
-    load_friction *friction;              /* [nv]; only with friction that depends on the load */
+    load_friction *friction;              /* [nv] friction of each coordinate; only if it depends on the load */
     void          *factors;               /* workspace of forward_dynamics, whose pivots each direction uses */
     void          *memory;                /* workspace of the other kernels that this one calls */
 } workspace;
@@ -90,7 +92,8 @@ static void solve_transposed(const dyn_scene *scene, const workspace *ws, const 
     }
 }
 
-/* Replaces the products P of direction k, which are those of inverse dynamics, by those of forward dynamics. */
+/* Replaces the products P of direction k (first comment), which belong to inverse dynamics, by those of forward
+ * dynamics. */
 static void solve_products(const dyn_scene *scene, const workspace *ws, const dyn_forward_hessian_product *io, size_t k)
 {
     const size_t nv   = (size_t)scene->model->nv;
@@ -117,7 +120,7 @@ static void solve_products(const dyn_scene *scene, const workspace *ws, const dy
     }
 }
 
-/* Computes the products of one block, whose qdd is set. */
+/* Computes the Hessian-vector products of one block. io->qdd must hold the accelerations already. */
 static void put_products(const dyn_scene *scene, const workspace *ws, const dyn_forward_hessian_product *io)
 {
     LANE_NAME(forward_directional_from)

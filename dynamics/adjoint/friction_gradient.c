@@ -7,10 +7,10 @@
  *
  *     -(c + (b - c) G) (1 - t^2) s / v^2,   2 (b - c) G t s^2 / w^3.
  *
- * The friction load |T| t of load_friction.h acts at the coordinate. Its derivative with respect to `load` is |T| t
- * times the sign of the ratio; it depends on v too. The effort at the coordinate is `ratio` times the effort at the
- * joint. So the multiplier of the effort at the joint is `ratio` times that of the coordinate. The parameters of joints
- * without friction are zero. */
+ * Friction that depends on the load, load |T| t of load_friction.h, acts at the coordinate. The derivative with respect
+ * to `load` is |T| t times the sign of the ratio; t depends on v, too. The effort at the coordinate is `ratio` times
+ * the effort at the joint. So the multiplier of the effort at the joint is `ratio` times that of the coordinate. A
+ * joint without friction counts as one with all parameters zero. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/friction_gradient.h"
 #include "dynamics/joint/load_friction.h"
@@ -53,8 +53,8 @@ static void curve_gradient(const dyn_friction *f, lane s, lane multiplier, lane 
     to[LOAD]               = zero;
 }
 
-/* Adds the derivatives of load |T| t with respect to `load` and to the width v; `size` is the multiplier times |T| and
- * the sign of the ratio. */
+/* Adds the derivatives of load |T| t with respect to `load` and to the velocity v of the smoothed sign. `size` is the
+ * multiplier times |T| and the sign of the ratio. */
 static void add_load_gradient(const dyn_friction *f, lane s, lane size, lane *to)
 {
     const friction_sense sense = sense_of(f, s);

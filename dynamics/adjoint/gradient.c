@@ -1,16 +1,16 @@
 /* gradient.c - computes the derivatives of multipliers . tau with respect to q, qd, qdd, inertial parameters, external
- * wrenches and gravity, and tau beside them, in O(n).
+ * wrenches and gravity, and also tau, in O(n).
  *
- * virtual_power.h gives the derivatives of the rigid-body part. The derivatives with respect to qdd are M multipliers,
- * written where inverse dynamics writes tau, so that rotors are added there. This file adds friction, springs, elastic
- * joints and coupled transmissions, whose efforts are functions of single coordinates, and three sums over bodies: the
- * derivatives
+ * virtual_power.h gives the derivatives of the rigid-body part. The derivatives with respect to qdd are M multipliers.
+ * The functions of inverse dynamics write them as efforts of the virtual motion, and add the rotor inertias. This file
+ * adds friction, springs, elastic joints and coupled transmissions, whose efforts are functions of single coordinates,
+ * and three sums over bodies: the derivatives
  *
- *     with respect to the parameters of a body: virtual velocity times the wrenches of unit parameters (regressor.c),
+ *     with respect to the parameters of a body: virtual velocity times the wrench of each unit parameter (regressor.c),
  *     with respect to force and torque of a wrench at the point x: -u(x) and -o, the virtual velocity at x,
  *     with respect to gravity: the sum of -R A over the bodies on the world, with A of virtual_power.h.
  *
- * The derivative of the sign of sharp friction is 0. Friction that depends on the load: load_gradient.c. */
+ * The derivative of the sign of sharp friction is 0. load_gradient.c handles friction that depends on the load. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "dynamics/joint/load_friction.h"
@@ -101,9 +101,9 @@ LANE_NOINLINE void passes_with_wrenches(const power_pass *p)
 
 /* --- efforts within joints --------------------------------------------------------------------------------------- */
 
-/* Adds the derivatives of u . f + w . n of a joint with a quaternion, where u and w are the linear and angular part of
- * its multipliers and f and n are its efforts (free_joint_forces.h): J u x w and J v x u of the rotor, the derivatives
- * of the damping, and k G^T w of a spring. */
+/* Adds the derivatives of u . f + o . n of a joint with a quaternion. f and n are its efforts (free_joint_forces.h), u
+ * and o the linear and angular part of its multipliers, v and w of its velocity. The terms are J u x w and J v x u of
+ * the rotor inertia J, those of the damping, and k G^T o of a spring (G: free_joint_spring.h). */
 static void free_gradients(const dyn_scene *scene, const dyn_body *b, const block_arrays *x, const power_outputs *out)
 {
     const twist  rates = free_rates(b, x->qd), virtual_rates = free_rates(b, x->multipliers);
@@ -143,8 +143,8 @@ static void passive_gradients(const dyn_scene *scene, const block_arrays *x, con
     }
 }
 
-/* Adds the derivatives of the efforts of elastic joints. coupling_effort, which computes the effort R, is linear, so R
- * of the multipliers gives them. */
+/* Adds the derivatives of the efforts of elastic joints. The effort is linear in the differences of position and rate
+ * between link and motor, so its derivatives are stiffness and damping times the difference of the multipliers. */
 static void coupling_gradients(const dyn_scene *scene, const lane *multipliers, const power_outputs *out)
 {
     for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
@@ -203,8 +203,8 @@ static void body_parameters_out(const dyn_body *b, const power_body *B, lane *to
     to[9] = add_mul(o.z * wd.z, c.z, w.z);
 }
 
-/* Writes the derivatives with respect to the parameters of all bodies. Where a share of the weight is compensated, the
- * acceleration minus gravity is that with (1 - share) g in place of g. */
+/* Writes the derivatives with respect to the parameters of all bodies. For a body of which a share of the weight is
+ * compensated, the acceleration `a`, which contains -g, contains -(1 - share) g instead. */
 static void parameters_out(const power_pass *p, lane *to)
 {
     const dyn_scene *scene = p->euler.scene;
@@ -221,8 +221,8 @@ static void parameters_out(const power_pass *p, lane *to)
     }
 }
 
-/* Returns the virtual momentum of the compensated masses, in world axes: the derivative with respect to gravity of the
- * part that the compensation has in multipliers . tau. */
+/* Returns the virtual momentum of the compensated masses, in world axes. This is the derivative, with respect to
+ * gravity, of the contribution of the compensation to multipliers . tau. */
 static vec3 compensated_momentum(const power_pass *p)
 {
     const dyn_model *m   = p->euler.scene->model;

@@ -1,20 +1,20 @@
 /* hessian_product.c - computes the rates of the derivatives of multipliers . tau along directions of q, qd and qdd, in
  * O(n) for each direction: the tangent of the passes of virtual_power.h (own derivation).
  *
- * d is the rate of components in the axes of the body, as in tangent_pass.h, which has those of the motion and of the
- * wrenches (f, n). A joint with the axis z and the direction e of its position takes the virtual velocity to
+ * d is the rate of components in the axes of the body, as in tangent_pass.h, which has the rates of motion and wrenches
+ * (f, n). With the joint axis z and the direction e of the joint's position, (u, o) has the rates
  *
  *     revolute:   do = R^T do_p + o x e z,   du = R^T (du_p + do_p x p) + u x e z
  *     prismatic:  do = R^T do_p,             du = R^T (du_p + do_p x p) + o x e z
  *
- * A and N are linear in (u, o), and W is linear in w as well. With d_ = d + e z x, the rates in axes that stay, they go
- * to the parent as
+ * A and N are linear in (u, o), and W is linear in w as well. d_ = d + e z x are the rates in axes that do not rotate.
+ * The rates of the parent's sums get
  *
  *     A_p += R A,   N_p += R N + p x R A + dp x R A,
- *     W_p += R W + (w_p x p + p') x R A + (dw_p x p + w_p x dp + dp') x R A,   with the rates d_ of A, N, W
- * where the last terms of both have A itself. dp is zero, e z, or R e of a joint with a quaternion. The derivatives by
- * joints of one coordinate are bilinear in motion and sums, those by joints with a quaternion the
- * expressions of virtual_power.h with the rule for products; load_hessian_product.c has friction by the load. */
+ *     W_p += R W + (w_p x p + p') x R A + (dw_p x p + w_p x dp + dp') x R A,
+ * where A, N, W are rates d_, but A itself in the last term of N_p and W_p. dp is 0, e z, or R e of a joint with a
+ * quaternion. The derivatives (virtual_power.h) are products of motion and sums, and are differentiated by the product
+ * rule. load_hessian_product.c has friction that depends on the load. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/hessian_product.h"
 #include "dynamics/joint/load_friction.h"
@@ -31,7 +31,7 @@ typedef struct product_pass {
     tangent_pass  tangent;
     power_pass    power;
     power_body   *rate;
-    lane         *by_qdd; /* [nv] products by qdd; those by q and qd are in `out` */
+    lane         *by_qdd; /* [nv] products with respect to qdd; those with respect to q and qd are in `out` */
     power_outputs out;
 } product_pass;
 
@@ -60,8 +60,8 @@ static void set_moments(const dyn_body *b, vec3 w, twist u, power_body *to)
         virtual_moments(&b->derived.regrouped, w, u, false, to);
 }
 
-/* Adds the terms of external wrenches in world axes to Y of each body and, if `rates`, their rates to Y of p->rate. In
- * the axes of a body these wrenches turn backward as the body turns. */
+/* Adds the terms of external wrenches in world axes to Y of each body or, if `rates`, their rates to Y of p->rate.
+ * Relative to a body that rotates by o, such a wrench rotates by -o. */
 static void add_turns(const product_pass *p, bool rates)
 {
     const dyn_scene              *scene  = p->tangent.scene;
@@ -142,7 +142,7 @@ static twist virtual_rate(const product_pass *p, int i)
     return (twist){turn_about_z(d.v, u.v, e), turn_about_z(d.w, u.w, e)};
 }
 
-/* Sets the rates of the motion and the virtual motion of body i, and of A, N and W (file head) of its own mass. */
+/* Sets the rates of the motion and the virtual motion of body i, and of A, N and W (first comment) of its own mass. */
 static void move_virtual(const product_pass *p, int i)
 {
     const dyn_body     *b = &p->tangent.scene->model->body[i];
@@ -161,7 +161,7 @@ static void move_virtual(const product_pass *p, int i)
 
 /* --- one body, backward ------------------------------------------------------------------------------------------- */
 
-/* A vector with its rate. */
+/* A vector x with its rate along the direction. */
 typedef struct rated {
     vec3 x, rate;
 } rated;
@@ -189,7 +189,7 @@ typedef struct rated_sums {
     power_sums s, rate;
 } rated_sums;
 
-/* Writes the products by the position and rate of a joint with a quaternion: the rates of free_gradients_out. */
+/* Writes the products for position and rate of a joint with a quaternion: the rates of free_gradients_out. */
 LANE_NOINLINE void free_products_out(const product_pass *p, int i, const rated_sums *x)
 {
     const dyn_body   *b = &p->tangent.scene->model->body[i];
@@ -214,7 +214,7 @@ LANE_NOINLINE void free_products_out(const product_pass *p, int i, const rated_s
     free_effort_out(b, x->rate.P, p->by_qdd);
 }
 
-/* Writes the products by the position and rate of the joint of body i. */
+/* Writes the products for position, rate and acceleration of the joint of body i. */
 static void products_out(const product_pass *p, int i, const rated_sums *x)
 {
     const dyn_model *m = p->tangent.scene->model;
@@ -224,7 +224,7 @@ static void products_out(const product_pass *p, int i, const rated_sums *x)
         return;
     }
     const power_body *B = &p->power.body[i], *D = &p->rate[i];
-    power_sums        without_W = x->s; /* the derivative by the rate is linear in W alone */
+    power_sums        without_W = x->s; /* W has no factor of the motion in joint_by_qd */
     without_W.W                 = vec3_zero();
     lane by_q                   = joint_by_q(b, D, &x->s) + joint_by_q(b, B, &x->rate);
     if (joint_turns(b)) by_q += x->rate.Y.z;
@@ -233,7 +233,7 @@ static void products_out(const product_pass *p, int i, const rated_sums *x)
     coordinate_effort_out(m, b, effort_along(b, x->rate.P), p->by_qdd);
 }
 
-/* Returns the rate, in axes that stay, of a vector x of body b whose components in the body's axes change at `rate`. */
+/* Returns the rate, in axes that do not rotate, of a vector x of body b that has `rate` in body axes. */
 static vec3 vector_rate_at_rest(const product_pass *p, const dyn_body *b, vec3 x, vec3 rate)
 {
     if (dyn_joint_has_quaternion(b->joint.kind)) return cross_add(rate, joint_angular(b, p->tangent.along.q), x);
@@ -255,7 +255,7 @@ LANE_INLINE vec3 velocity_of_origin_rate(link_transform X, vec3 w, const tangent
     return add(to_parent(X, v), cross(w, to_parent(X, e.v)));
 }
 
-/* Moves sums and their rates, in axes that stay, to the axes and origin of the parent, whose angular velocity is w. */
+/* Moves rates of sums, in axes that do not rotate, to the axes and origin of the parent with angular velocity w. */
 LANE_INLINE void rates_to_parent(link_transform X, rated w, const tangent_pass *p, rated_sums *x)
 {
     const vec3 A             = to_parent(X, x->s.P.f);
@@ -287,7 +287,7 @@ static void add_rates_to_parent(const product_pass *p, int i, rated_sums *x)
 
 /* --- efforts within joints --------------------------------------------------------------------------------------- */
 
-/* Adds the rates of free_gradients (gradient.c): of J u x w and J v x u of the rotor, and of k G^T u of the spring. */
+/* Adds the rates of free_gradients (gradient.c): of J u x w and J v x u of the rotor, and of k G^T o of the spring. */
 static void free_force_products(const product_pass *p, const dyn_body *b)
 {
     const dyn_scene *scene = p->tangent.scene;
@@ -333,7 +333,7 @@ static void passive_products(const product_pass *p)
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes the products of one direction. */
+/* Computes the Hessian-vector products along one direction. */
 static void put_direction_products(const product_pass *p)
 {
     const dyn_model *m  = p->tangent.scene->model;
@@ -357,7 +357,7 @@ static void put_direction_products(const product_pass *p)
     passive_products(p);
 }
 
-/* Computes the products along all directions of block `block`. */
+/* Computes the Hessian-vector products along all directions of block `block`. */
 static void put_product_block(const dyn_scene *scene, const workspace *ws, const dyn_hessian_product *io, size_t block)
 {
     const size_t          nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;

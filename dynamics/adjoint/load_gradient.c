@@ -1,8 +1,8 @@
 /* load_gradient.c - computes gradients of models whose friction depends on the load (load_friction.h).
  *
- * tau = T + f + g |T| has dtau = a dT + (f' + g' |T|) dqd, with the load factor a = 1 + g sign(T) of each coordinate.
- * So the derivatives of multipliers . tau are those of T with the multipliers a m, plus those of the friction at
- * constant T, where m are the multipliers of tau. */
+ * T are the efforts without friction, and f(qd), g(qd) the friction of a coordinate. tau = T + f + g |T| has dtau = a
+ * dT + (f' + g' |T|) dqd, with the load factor a = 1 + g sign(T). So the derivatives of m . tau, with multipliers m,
+ * are those of T with the multipliers a m, plus those of the friction at constant T. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "dynamics/joint/load_friction.h"

@@ -1,9 +1,10 @@
 /* load_hessian_product.c - computes Hessian-vector products of models whose friction depends on the load
  * (load_friction.h).
  *
- * The gradient is that of T with the multipliers a m, and by qd the slope (f' + g' |T|) m beside it (load_gradient.c).
- * So its rate is that of T's gradient with constant multipliers a m, the gradient of T with the multipliers a' m, where
- * a' = g' qd' sign(T), and the rate of the slope times m. T' is the rate of T along the direction. */
+ * T, f, g, a and m are those of load_gradient.c: the gradient of m . tau is the gradient of T with the multipliers a m,
+ * plus (f' + g' |T|) m with respect to qd. The rate of this gradient along a direction qd' of the velocity is the sum
+ * of three terms: the rate of T's gradient with constant multipliers a m; the gradient of T with the multipliers a' m,
+ * a' = g' qd' sign(T); and the rate of f' + g' |T|, which needs the rate T' of T along the direction, times m. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/directional.h"
 #include "dynamics/gradient.h"
@@ -104,7 +105,7 @@ static void add_gradient(const dyn_scene *rigid, const workspace *ws, const dyn_
     }
 }
 
-/* Computes the products of one direction. */
+/* Computes the Hessian-vector products along one direction. */
 static void put_loaded_products(const dyn_scene *rigid, const workspace *ws, const dyn_hessian_product *io)
 {
     const dyn_model *m           = rigid->model;

@@ -1,11 +1,14 @@
 /* riccati.c - takes one step of the Riccati recursion with regularisation (Tassa, Erez & Todorov 2012, sec. II.F).
  *
- * With Q_ux + BT V A and Q_uu + BT V B in place of Q_ux and Q_uu, and d the damping,
+ * The step z+ = A z + B u, the matrices Q_ux and Q_uu of its cost, the Hessian V of the value and the gains K are those
+ * of riccati.h; AT is the transpose of A. With Q_ux + BT V A and Q_uu + BT V B in place of Q_ux and Q_uu, and d the
+ * damping,
  *
  *     K = -(Q_uu + d 1)^-1 Q_ux,  V = AT V A + KT Q_uu K + KT Q_ux + Q_uxT K = AT V A + Q_uxT K - d KT K,
  *
- * by elimination without pivoting, which needs no roots; Q_uu + d 1 is positive definite if all its pivots are
- * positive. Lanes are columns: each entry of a product is one sum over its inner index, from the first to the last. */
+ * K is solved for by elimination without pivoting, which needs no square roots; Q_uu + d 1 is positive definite if all
+ * its pivots are positive. Lanes hold columns of a matrix, and each entry of a product is summed in ascending order of
+ * the inner index: the results do not depend on the number of lanes. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/recursion/workspace.h"
 #include "dynamics/riccati.h"
@@ -38,7 +41,7 @@ LANE_INLINE lane *matrix_row(const matrix *A, size_t row)
     return A->entry + row * A->width;
 }
 
-/* Returns an entry of the matrix in all lanes. */
+/* Returns one entry of the matrix, copied to all lanes. */
 LANE_INLINE lane spread_entry(const matrix *A, size_t row, size_t column)
 {
 #if LANES == 1
@@ -53,7 +56,7 @@ LANE_INLINE lane factor_entry(factor a, size_t i, size_t k)
     return a.transposed ? spread_entry(a.matrix, k, i) : spread_entry(a.matrix, i, k);
 }
 
-/* Adds `rows` rows, from row i on, of the product of A and B to C; B has `depth` rows. */
+/* Adds `rows` rows, from row i on, of the product of the factor a and B to C. B has `depth` rows. */
 LANE_INLINE void accumulate_rows(const matrix *C, factor a, const matrix *B, size_t depth, size_t i, size_t rows)
 {
     for (size_t j = 0; j < C->width; j++) {
@@ -116,8 +119,8 @@ static bool lane_is_set(lane_mask mask)
 #endif
 }
 
-/* Replaces K by (Q_uu + d 1)^-1 K, where d is on the diagonal already. `diagonal` is scratch of m lanes. False: a pivot
- * is not above the rounding errors of its entry of the diagonal. */
+/* Replaces K by (Q_uu + d 1)^-1 K, where d is on the diagonal already. `diagonal` is scratch of m lanes. Returns false
+ * if a pivot does not exceed the rounding error of its diagonal entry. */
 static bool solve_gains(const matrix *Q_uu, const matrix *K, size_t m, lane *diagonal, dyn_deadline deadline)
 {
     for (size_t i = 0; i < m; i++)
@@ -152,7 +155,7 @@ static void average_with_transpose(double *V, size_t n)
         }
 }
 
-/* Sets V to AT W + Q_uxT K - d KT K, with W = V A, of V on entry. */
+/* Sets V to AT W + Q_uxT K - d KT K, where W = V A was computed with the V on entry. */
 static void update_value(const dyn_riccati *io, const matrix *W, const matrix *Q_ux, const matrix *K,
                          dyn_deadline deadline)
 {

@@ -39,7 +39,8 @@ static void euler_back(const gradient_pass *p)
     }
 }
 
-/* Sets W to the transpose of W (step_implicit.h) at (q+, qd+), from the derivatives of the acceleration. */
+/* Sets W to the transpose of the Jacobian W of implicit Euler (step_implicit.h) at (q+, qd+), from the derivatives of
+ * the acceleration. */
 static void set_transposed_jacobian(const gradient_pass *p, lane *W)
 {
     const dyn_model   *m  = p->scene->model;
@@ -118,8 +119,8 @@ static void implicit_euler_back(const gradient_pass *p)
 
 /* --- RK4 -------------------------------------------------------------------------------------------------------- */
 
-/* Adds the derivatives of by_k . k of a joint with a quaternion, k = dexpinv(u, v), by u and v; without the brackets
- * the derivative by v is by_k. */
+/* Adds to by_u and by_v the derivatives of by_k . k with respect to u and v, for a joint with a quaternion, where k =
+ * dexpinv(u, v) = v + 1/2 [u, v] + 1/12 [u, [u, v]]. The derivative of the first term, by_k, is in by_v already. */
 static void free_rate_back(const dyn_body *b, const gradient_stage *s, lane *by_u, lane *by_v)
 {
     const twist u = twist_of(b, s->u), v = twist_of(b, s->v), y = bracket(u, v), of_k = twist_of(b, s->by_k);

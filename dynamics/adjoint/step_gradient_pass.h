@@ -20,12 +20,11 @@ typedef struct gradient_pass {
     size_t                   nv;
     gradient_stage           stage[STAGES];
     lane                    *by_q, *by_qd; /* [nv] the results: gradients with respect to q and qd before the step */
-    lane                    *stage_q, *stage_qd; /* [nv] gradients of one stage by the position before its displacement
-                                                    and by its velocity */
-    lane *stage_tau;                             /* [nv] gradient of one stage by tau */
-    lane *u, *by_u;                              /* [nv] displacement of the step, and the gradient by a displacement */
-    lane *unused_q;                              /* [nq] the displaced position, which is not read */
-    lane *parameters, *wrenches, *gravity;       /* gradients of one stage */
+    lane *stage_q, *stage_qd; /* [nv] gradients of one stage: with respect to q before the step; to its velocity */
+    lane *stage_tau;          /* [nv] gradient of one stage with respect to tau */
+    lane *u, *by_u;           /* [nv] displacement of the step, and the gradient with respect to a displacement */
+    lane *unused_q;           /* [nq] the displaced position, which is not read */
+    lane *parameters, *wrenches, *gravity; /* gradients of one stage with respect to these */
     lane *a_q, *a_qd, *W; /* nv x nv: derivatives of the acceleration, and W^T; only of implicit Euler */
     lane *step_work;      /* work of dyn_step for Newton's method; only of implicit Euler */
     lane *singular, *unsolved;
@@ -157,8 +156,8 @@ static inline void add_lanes(lane *to, const lane *from, size_t n)
         to[i] += from[i];
 }
 
-/* Sets by_q of the stage and stage_qd to the gradients of by_a . a, and adds those by tau and all others to the
- * results. */
+/* Sets by_q of the stage and stage_qd to the gradients of by_a . a with respect to position and velocity. Adds the
+ * gradients with respect to tau, parameters, wrenches and gravity to the results. */
 static inline void differentiate_acceleration(const gradient_pass *p, const gradient_stage *s)
 {
     const dyn_step_gradient *io = p->io;

@@ -1,5 +1,5 @@
-/* step_hessian_product.c - computes the rates of the derivatives of multipliers of the state after one step of
- * integration (step_gradient.c) along directions of the state and tau, in O(n) for each direction (own derivation).
+/* step_hessian_product.c - computes the rates, along directions of the state and tau, of the gradients of multipliers .
+ * (state after one step of integration) (step_gradient.c), in O(n) for each direction (own derivation).
  *
  * The multipliers lambda_q, lambda_v of q+ and qd+ have given rates lambda'. Each equation of step_gradient.c is
  * differentiated along the direction. With the rates d of step_tangent_pass.h and y = by_u du, the gradients of a
@@ -7,7 +7,8 @@
  *
  *     (by_q^T lambda)' = by_q^T (lambda' - [y, .]^T lambda),  (by_u^T lambda)' = by_u^T lambda' + by_u'^T lambda,
  *
- * and those of an acceleration with multipliers by_a are forward_hessian_product.c, which takes the rates of by_a. */
+ * with lambda the multipliers of the displaced position. forward_hessian_product.c computes the rates of the gradients
+ * of by_a . a, for an acceleration a whose multipliers by_a have rates too. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/hessian_product.h"
 #include "displacement_rate.h"
@@ -16,8 +17,8 @@
 /* The rates of the gradients of a step along one direction. */
 typedef struct product_step {
     step_tangent t;
-    const lane  *rates_q, *rates_qd;    /* [nv] each: given rates of the multipliers of q+ and qd+ */
-    lane        *by_q, *by_qd, *by_tau; /* [nv] each: the results, products by q, qd and tau before the step */
+    const lane  *rates_q, *rates_qd; /* [nv] each: given rates of the multipliers of q+ and qd+ */
+    lane *by_q, *by_qd, *by_tau; /* [nv] each: the results, products with respect to q, qd and tau before the step */
 } product_step;
 
 /* --- displacements ---------------------------------------------------------------------------------------------- */
@@ -27,7 +28,7 @@ typedef struct displacement_gradient {
     const lane *u, *du, *multipliers, *rates;
 } displacement_gradient;
 
-/* Sets `right` to the rates of the multipliers of q+ for by_q, and `more` to by_u'^T multipliers, of a joint with a
+/* Sets `right` to lambda' - [y, .]^T lambda and `more` to by_u'^T lambda (first comment), for a joint with a
  * quaternion. */
 static void free_displacement_rates(const dyn_body *b, const displacement_gradient *x, const displacement_rates *rates,
                                     lane right[6], lane more[6])
@@ -53,7 +54,7 @@ static void free_displacement_rates(const dyn_body *b, const displacement_gradie
         right[j] = x->rates[v + (size_t)j] - sum[first + j];
 }
 
-/* Sets by_q and by_u to the rates of the gradients of multipliers . (q * exp(u)); by_q may be the rates of x. */
+/* Sets by_q and by_u to the rates of the gradients of multipliers . (q * exp(u)); by_q may be the array x->rates. */
 static void displacement_products(const product_step *s, const displacement_gradient *x, lane *by_q, lane *by_u)
 {
     const gradient_pass *p = s->t.p;
@@ -84,7 +85,8 @@ static void displacement_products(const product_step *s, const displacement_grad
 
 /* --- accelerations ---------------------------------------------------------------------------------------------- */
 
-/* Sets stage_q and stage_qd to the rates of the gradients of by_a . a of stage n, and adds those by tau. */
+/* Sets stage_q and stage_qd to the rates of the gradients of by_a . a of stage n with respect to position and velocity.
+ * Adds the rates of the gradient with respect to tau to by_tau. */
 static void acceleration_products(const product_step *s, int n)
 {
     const gradient_pass  *p     = s->t.p;
@@ -157,7 +159,7 @@ static void free_rate_products(const product_step *s, const dyn_body *b, int n)
     set_twist_column(b, s->t.stage_qd, 1, 0, twist_sum(twist_of(b, s->t.stage_qd), by_v));
 }
 
-/* Differentiates stage n, whose rates by_k and by_a are complete, and adds to those of the stage before. */
+/* Differentiates stage n, whose rates by_k and by_a are complete, and adds to by_k and by_a of stage n - 1. */
 static void rk4_stage_products(const product_step *s, int n)
 {
     const dyn_model            *m     = s->t.p->scene->model;
@@ -218,7 +220,7 @@ static void put_step_products(const gradient_pass *p, const dyn_step_hessian_pro
                                   .by_qd    = block_out(io->product_qd, k, nv),
                                   .by_tau   = block_out(io->product_tau, k, nv)};
     clear(s.by_tau, nv);
-    tangent_of_stages(&s.t, s.by_qd); /* dqd+, which by_qd replaces */
+    tangent_of_stages(&s.t, s.by_qd); /* writes dqd+ to by_qd, which is overwritten below */
     if (p->io->method == DYN_RK4)
         rk4_products(&s);
     else

@@ -21,7 +21,7 @@ typedef struct tangent_stage {
 typedef struct step_tangent {
     const gradient_pass *p; /* the stages whose rates are computed */
     const lane          *tau;
-    tangent_stage        stage[STAGES];       /* e and dv of the first are the direction of the state */
+    tangent_stage        stage[STAGES];       /* e and dv of the first stage are the direction of the state */
     lane                *du, *dk;             /* [nv] rates of the displacement of the step, and of k of a stage */
     lane                *by_u, *unused_rates; /* [nv] */
     lane                *stage_q, *stage_qd, *stage_tau; /* [nv] rates of the gradients of one stage */

@@ -1,22 +1,24 @@
 /* tangent_pass.h - computes the rates of the motion of all bodies along a direction of q, qd and qdd, and those of the
  * wrenches that the bodies require: the tangent of the Newton-Euler recursion, for hessian_product.c.
  *
- * hessian_product.c reads the motions of all bodies again in its backward pass, so all of them are stored here.
- * newton_euler.h, with rates along a direction, stores none and is faster where tau and its rates are all.
+ * hessian_product.c reads the motions of all bodies again in its backward pass, so all of them are stored here. The
+ * passes of newton_euler.h with rates along a direction store no motions: they are faster if only tau and its rates are
+ * wanted.
  *
  * The prefix d marks the rate, along the direction, of the components of a vector in the axes of the body; these axes
- * turn with the position. A joint with the axis z, the rates s, sdd and the directions e, g, j of position, rate and
- * acceleration takes the motion k of its parent, at the body's origin and in the body's axes, to
+ * rotate with the position. A joint has the axis z, the rate s, and the directions e, g, j of its position, rate and
+ * acceleration. wd_k = R^T wd_p is the angular acceleration of the parent in body axes. The motion of the body has the
+ * rates
  *
  *     revolute:   dw  = R^T dw_p + w x e z + g z
  *                 dwd = R^T dwd_p + wd_k x e z + dw x s z + w x g z + j z
  *                 da  = R^T (da_p + dU_p p) + a x e z
  *     prismatic:  dw and dwd of the parent, and da = R^T (da_p + dU_p p) + U e z + 2 dw x s z + 2 w x g z + j z
  *
- * The wrench (f, n) of a body is linear in a and U, so that (df, dn) is the same function of da and dU. Before it is
- * rotated to the parent's axes, df becomes df + e z x f, since the joint turns by e about z; dn likewise. External
- * wrenches in world axes turn backward as their body turns; a position moves with the angular displacement o of each
- * body. */
+ * The wrench (f, n) of a body is linear in a and U, so that (df, dn) is the same function of da and dU. Before df is
+ * rotated to the parent's axes, e z x f is added, since the joint rotates by e about z; dn likewise. The direction
+ * rotates each body by the angular displacement o; relative to the body, an external wrench in world axes rotates by
+ * -o. */
 #pragma once
 #include "dynamics/recursion/newton_euler_results.h"
 #include "dynamics/recursion/world_fixed.h"
@@ -32,7 +34,7 @@ typedef struct tangent_pass {
     const dyn_scene              *scene;
     const newton_euler_workspace *ws;
     tangent_body                 *body; /* [n_bodies] motion of each body and its rates */
-    const newton_euler_io        *io;   /* the state */
+    const newton_euler_io        *io;   /* position, velocity, acceleration and wrenches */
     direction                     along;
     bool                          world_fixed; /* true: some external wrench is in world axes */
 } tangent_pass;
@@ -88,7 +90,7 @@ static inline void set_state(const tangent_pass *p)
 /* Rates, along the direction, of the motion of the parent, in the parent's axes. */
 typedef struct tangent {
     vec3        dw, o;
-    motion_rate rate; /* dwd and da */
+    motion_rate rate; /* the rates dwd and da */
 } tangent;
 
 /* The directions e, g, j of position, rate and acceleration of a joint of one coordinate. The angle of a rotor has no
@@ -131,7 +133,7 @@ static inline void tangent_step(const dyn_body *b, const motion_state *body, lan
         t->rate.ad = ad;
         return;
     }
-    const vec3 carried = turn_about_z(k->wd, k->w, -s); /* x and y of wd_k; cross products with z ignore its z */
+    const vec3 carried = turn_about_z(k->wd, k->w, -s); /* x and y of wd_k; its z is not needed */
     t->dw              = turn_about_z(t->dw, k->w, x.e);
     t->dw.z += x.g;
     t->rate.wdd = turn_about_z(turn_about_z(turn_about_z(t->rate.wdd, carried, x.e), t->dw, s), k->w, x.g);
@@ -140,8 +142,8 @@ static inline void tangent_step(const dyn_body *b, const motion_state *body, lan
     t->o.z += x.e;
 }
 
-/* Adds the terms of a joint with a quaternion. The U of the parent is the gradient of the acceleration with respect to
- * the point, so it gives the change of `a` where the direction moves the body's origin. */
+/* Adds the terms of a joint with a quaternion. If the direction moves the body's origin by e, the acceleration of the
+ * parent there changes by U e, with U the acceleration matrix of the parent. */
 static inline void free_tangent_step(const tangent_pass *p, const dyn_body *b, link_transform X, tangent *t)
 {
     const tangent_body *parent = b->tree.parent == DYN_WORLD ? NULL : &p->body[b->tree.parent];
@@ -197,7 +199,7 @@ static inline void subtract_turning_wrenches(const tangent_pass *p)
 
 /* --- to the parent ----------------------------------------------------------------------------------------------- */
 
-/* Returns the rate, in axes that do not turn, of a wrench w of body b whose components in the axes of the body change
+/* Returns the rate, in axes that do not rotate, of a wrench w of body b whose components in the axes of the body change
  * at `rate`. */
 static inline wrench rate_at_rest(const tangent_pass *p, const dyn_body *b, wrench w, wrench rate)
 {

@@ -1,9 +1,10 @@
 /* virtual_power.h - computes the derivatives of the virtual power of a robot, multipliers . tau, by one pass from the
  * base to the leaves and one back: own derivation.
  *
- * The multipliers are virtual rates of the coordinates, and give each body the virtual velocity (u, o) of its origin,
- * in its axes, and the virtual power is the sum of u . f + o . n over the bodies. With the acceleration a, the angular
- * velocity w, and U = [wd x] + [w x]^2 as in newton_euler_forward.h, a body with the mass moments m, h, E has
+ * The multipliers are virtual rates of the coordinates. Each body then has a virtual velocity, u of its origin and
+ * angular o, in body axes. The virtual power is the sum of u . f + o . n over the bodies, with their wrenches (f, n).
+ * With the acceleration a, the angular velocity w, and U = [wd x] + [w x]^2 as in newton_euler_forward.h, a body with
+ * the mass moments m, h, E has
  *
  *     A = m u + o x h,   N = h x u + I o,   W = (w x h) x u + E (w x o),   I = trace(E) 1 - E.
  *
@@ -33,12 +34,12 @@
 
 /* Motion, virtual motion and derivatives of one body, in its axes. */
 typedef struct power_body {
-    vec3   w, wd, a; /* the motion of newton_euler_motion.h; wd is only set if `keeps` or the joint has a quaternion */
+    vec3   w, wd, a; /* motion of the origin; wd is only set if `keeps` or the joint has a quaternion */
     vec3   U_z;      /* U e_z, with the unit vector e_z of the joint axis */
     twist  u;        /* virtual velocity (u, o) */
     wrench P;        /* A and N of the body; the backward pass adds those of the children */
     vec3   W;        /* W of the body; the backward pass adds that of the children */
-    vec3   Y;        /* sum Y (file head), likewise; only with external wrenches in world axes */
+    vec3   Y;        /* sum Y (first comment), likewise; only with external wrenches in world axes */
 } power_body;
 
 /* Outputs for one block. */
@@ -86,7 +87,8 @@ LANE_INLINE void virtual_moments(const dyn_moments *moments, vec3 w, twist u, co
     to->W = cross_add(to->W, d, v);
 }
 
-/* Adds to Y the term -(u(x) x F + o x T) of one load in world axes. F and T are passed in the axes of the body. */
+/* Adds to Y the term -(u(x) x F + o x T) of one external wrench in world axes. `applied` is (F, T) in the axes of the
+ * body. */
 LANE_INLINE vec3 add_world_turn(vec3 Y, wrench applied, const external_load *load, twist u)
 {
     return cross_add(cross_add(Y, applied.f, cross_add(times(load->weight, u.v), u.w, load->arm)), applied.n, u.w);
@@ -159,7 +161,7 @@ LANE_INLINE void power_forward_run(const power_pass *p, dyn_run run, newton_eule
 
 /* --- one body, backward ----------------------------------------------------------------------------------------- */
 
-/* The sums of virtual_power.h over a body and its descendants. */
+/* The sums of the first comment over a body and its descendants. */
 typedef struct power_sums {
     wrench w, P; /* w: the wrench (f, n); P: (A, N) */
     vec3   W, Y;

@@ -1,9 +1,9 @@
 /* virtual_power_fast.h - fast path of virtual_power.h for plain runs: chains of ideal revolute joints.
  *
- * The condition and the points of reference are those of newton_euler_fast.h. P and W of a body are about the origin of
- * the next body too, and get the sums of the next body before the shift. The sums stay in registers along a run. The
- * first joint on the world turns about a fixed axis through the body's origin, so that u = 0 and (w; o) has the z
- * component only. */
+ * As in newton_euler_fast.h, the wrench of a body, and here also its A, N and W, are taken about the origin of the next
+ * body. So the sums of the next body are added first, and one shift moves the total to the body's own origin. The sums
+ * stay in registers along a run. A first body on the world rotates about a fixed axis through its origin, so that u = 0
+ * and w and o have a z component only. */
 #pragma once
 #include "dynamics/recursion/newton_euler_fast.h"
 #include "virtual_power.h"
@@ -14,7 +14,7 @@ LANE_INLINE vec3 velocity_of_offset(vec3 w, const double p[3], unsigned along)
     return twist_at((twist){vec3_zero(), w}, p, along).v;
 }
 
-/* Keeps the motion of body i at its own origin, and the virtual motion u there. */
+/* Stores the motion and the virtual velocity u of body i, both at its own origin. */
 LANE_INLINE void keep_motion(const power_pass *p, int i, const motion_state *state, twist u)
 {
     power_body *to = &p->body[i];
@@ -32,7 +32,8 @@ LANE_INLINE void moments_at_next(const dyn_body *b, vec3 w, twist *u, power_body
     virtual_moments(&b->derived.regrouped_at_next, w, *u, true, to);
 }
 
-/* Returns the motion of the first body on the world. Its U e_z is zero, since it turns about the fixed axis z. */
+/* Returns the motion of the first body on the world. U e_z of this body is zero, since the body rotates about the fixed
+ * axis z. */
 LANE_INLINE motion_state power_grounded_body(const power_pass *p, int i, newton_euler_variant v, twist *u)
 {
     const dyn_body *b       = &p->euler.scene->model->body[i];
@@ -56,7 +57,7 @@ LANE_INLINE void plain_virtual_step(link_transform X, lane rate, twist *u)
     u->w.z += rate;
 }
 
-/* Computes motion and inertial wrench as plain_body of newton_euler_fast.h does, and the virtual motion beside them. */
+/* Computes motion and inertial wrench as plain_body of newton_euler_fast.h does, and also the virtual motion. */
 LANE_INLINE void power_plain_body(const power_pass *p, int i, motion_state *state, twist *u, newton_euler_variant v)
 {
     const newton_euler_pass *e  = &p->euler;
@@ -116,7 +117,7 @@ LANE_INLINE void turn_to_previous_body(link_transform X, vec3 add, vec3 *x)
     *x = to_parent_add(X, add, *x);
 }
 
-/* Writes the results of body i: derivatives by q and qd, and efforts. */
+/* Writes the results of body i: derivatives with respect to q and qd, and efforts. */
 LANE_INLINE void plain_results_out(const power_pass *p, int i, const power_sums *s, newton_euler_variant v)
 {
     const dyn_body   *b = &p->euler.scene->model->body[i];

@@ -87,10 +87,10 @@ LANE_INLINE void inertia_pass(const articulated_pass *p)
 
 /* --- third pass, base to leaves: accelerations ----------------------------------------------------------------- */
 
-/* Computes qdd of a joint, and turns `alpha`, on entry the acceleration alpha' = X alpha_p of the parent in the body's
- * frame, into that of the body: qdd = (u - U^T alpha') / D, alpha = alpha' + S qdd, with U, D and u of eliminate_joint.
- * A driven joint has alpha = alpha', because the forward pass contains its qdd. The slide of a helical joint has alpha
- * = alpha' too (the next body adds S qdd), and a rotor (its alpha is not used). */
+/* Computes qdd of a joint, and replaces `alpha`, on entry the acceleration alpha' = X alpha_p of the parent in the
+ * body's frame, by that of the body: qdd = (u - U^T alpha') / D, alpha = alpha' + S qdd, with U, D and u of
+ * eliminate_joint. A driven joint has alpha = alpha', because the forward pass contains its qdd. The slide of a helical
+ * joint has alpha = alpha' too, because the next body adds S qdd, and so has a rotor, whose alpha is not used. */
 LANE_INLINE void accelerate_joint(const articulated_pass *p, int i, twist *alpha)
 {
     const dyn_body *b      = &p->scene->model->body[i];
@@ -167,7 +167,7 @@ static const lane *subtract_couplings(const dyn_scene *scene, const articulated_
     return ws->tau;
 }
 
-/* The forward pass with external wrenches. These are rare, so the function is not inlined. */
+/* Runs the forward pass with external wrenches. External wrenches are rare, so the function is not inlined. */
 LANE_NOINLINE void forward_pass_with_wrenches(const newton_euler_pass *p)
 {
     gather_external_wrenches(p->scene, p->ws->XJ, p->io->wrenches, &p->ws->ext);
@@ -239,7 +239,8 @@ void LANE_NAME(forward_dynamics)(const dyn_scene *scene, void *memory, const dyn
  * the wrenches p^A and the accelerations are computed again, without gravity, friction, springs and external wrenches.
  * p^A of a single body is zero, and a joint passes on p^a = p^A + U u / D = p^A + G u. */
 
-/* The axes of a joint with a quaternion one after another, as eliminate_free_joint does. */
+/* Sets g of the axes of a joint with a quaternion, one axis after another as eliminate_free_joint does. Returns p^a; w
+ * is p^A. */
 LANE_NOINLINE wrench wrench_through_free_joint(const articulated_pass *p, const dyn_body *b, wrench w)
 {
     free_joint_solution *s     = &p->ws->free_joint[b->joint.quaternion];

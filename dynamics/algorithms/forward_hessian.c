@@ -12,8 +12,8 @@
  *     q_qd:  -(mu . d2ID/dq dqd + N qdd_qd + (L qdd_q)^T),      qd_tau: -L M^-1,
  *     qd_qd: -(mu . d2ID/dqd dqd + L qdd_qd + (L qdd_qd)^T).
  *
- * Only friction that depends on the load makes L other than zero. It also scales the rows of M, which is no longer
- * symmetric. */
+ * Only friction that depends on the load makes L other than zero. This friction also scales the rows of M, which is no
+ * longer symmetric. */
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/load_friction.h"
@@ -23,12 +23,12 @@
 
 enum { GROUP = 4 }; /* most rows of a group */
 
-/* Neighbouring rows of N and L that have their nonzero entries in the same columns, those of their relatives
- * (coordinate_tree.h). */
+/* Adjacent rows of N and L. All have their nonzero entries in the same columns, the relatives of these rows: the
+ * coordinates themselves, their ancestors and their descendants (coordinate_tree.h). */
 typedef struct row_group {
     size_t first, n, n_relatives;
     int   *relatives;            /* [n_relatives] the columns in which these rows may be nonzero */
-    size_t part_first, part_end; /* first and end column of their part (coordinate_tree.h) */
+    size_t part_first, part_end; /* first and end column of the part of the model that they belong to */
 } row_group;
 
 typedef struct workspace {
@@ -102,7 +102,7 @@ static void negate(const forward_pass *p, lane *M)
 }
 
 /* Sets C = A B for matrices nv x nv, where A is N or L and minus_A is -A. No entry of B connects two parts of the model
- * (coordinate_tree.h). Such entries of C are not written; the caller has set them to zero. */
+ * (coordinate_tree.h). Entries of C that connect two parts are not written; the caller has set them to zero. */
 static void multiply(const forward_pass *p, const lane *minus_A, const lane *B, lane *C)
 {
     const size_t nv = p->nv;
@@ -188,7 +188,8 @@ typedef struct block_state {
     const double *q, *qd, *tau, *wrenches;
 } block_state;
 
-/* Computes the second derivatives of mu . ID(q, qd, qdd), with ID inverse dynamics, into `out` and N and L. */
+/* Computes the second derivatives of mu . ID(q, qd, qdd), among them N and L, and converts them in `out` to those of m
+ * . qdd. */
 static void contract(const forward_pass *p, const block_state *x, const results *out)
 {
     LANE_NAME(hessian)

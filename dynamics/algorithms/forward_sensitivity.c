@@ -26,7 +26,7 @@ typedef struct workspace {
 static workspace place(arena *a, const dyn_model *m)
 {
     size_t nv = (size_t)m->nv, forward = LANE_NAME(forward_dynamics_size)(m), inverse = LANE_NAME(sensitivity_size)(m);
-    const size_t square = nv * nv + PACK; /* the last pack of a row is read */
+    const size_t square = nv * nv + PACK; /* vector loads (pack.h) read beyond the last row */
     return (workspace){.blocks    = mass_blocks_place(a, m),
                        .mass      = arena_take(a, square, sizeof(lane)),
                        .by_q      = arena_take(a, square, sizeof(lane)),
@@ -52,7 +52,7 @@ static mass_system columns_of(mass_system all, int first, int end)
 
 /* Computes dqdd/dx = -M^-1 dtau/dx for x = q, qd. The columns of the pose and linear velocity of a floating base need
  * no elimination (solve_floating_base). A wrench in world axes does not rotate with the base: the columns of its
- * orientation are then solved for like the others. */
+ * orientation are then solved for like those of other joints. */
 static void solve_by_state(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io)
 {
     const dyn_model  *m      = scene->model;
@@ -104,7 +104,7 @@ static void scale_columns(const dyn_model *m, const workspace *ws, lane *by_tau)
 }
 
 /* Computes one block. `loaded`: friction depends on the load, so io->tau is the effort T without friction, and the
- * derivative with respect to tau follows from that to T. */
+ * derivative with respect to T is converted to the one with respect to tau. */
 static void one_block(const dyn_scene *scene, const workspace *ws, const dyn_forward_sensitivity *io, bool loaded)
 {
     const dyn_model *m  = scene->model;

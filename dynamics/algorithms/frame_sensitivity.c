@@ -1,13 +1,13 @@
 /* frame_sensitivity.c - computes the derivatives of velocity, acceleration and Jacobian of frames with respect to q.
  *
  * Column k of the Jacobian is [l; w]: a change of coordinate k moves the origin p of the frame by l, and rotates the
- * bodies from the joint to the frame by w. Let v_b, a_b, w_b and wd_b be the motion of the body before the joint, with
- * v_b and a_b those of its point at p. The motion relative to that body,
+ * bodies from the joint to the frame by w. Let v_b, a_b, w_b and wd_b be the motion of the parent body of the joint,
+ * with v_b and a_b the velocity and acceleration of its point at p. The motion relative to that body,
  *
  *     v_r = v - v_b,   a_r = a - a_b - 2 w_b x v_r,   w_r = w_f - w_b,   wd_r = wd_f - wd_b - w_b x w_r,
  *
- * rotates about w as the coordinate changes; the remaining part of the motion, that of the body before the joint, is
- * taken at the point p, which moves by l. The derivatives of the frame's motion are therefore
+ * rotates about w as the coordinate changes; the remaining part of the motion, that of the parent body, is taken at the
+ * point p, which moves by l. The derivatives of the frame's motion are therefore
  *
  *     dv/dq_k   = w_b x l + w x v_r,                                        dw_f/dq_k  = w x w_r,
  *     da/dq_k   = wd_b x l + w_b x (w_b x l) + 2 w_b x (w x v_r) + w x a_r,  dwd_f/dq_k = w_b x (w x w_r) + w x wd_r.
@@ -127,7 +127,7 @@ LANE_INLINE void add_acceleration(const target_frame *t, const column *c, const 
 }
 
 /* The derivative of the acceleration with respect to qd is the rate of the column plus the derivative of the velocity
- * with respect to q. A change of qd does not turn axes, so column `still` has w = 0. */
+ * with respect to q. A change of qd does not rotate the axes of the frame, so column `still` has w = 0. */
 LANE_INLINE void add_acceleration_by_rate(const target_frame *t, const column *c, const relative_motion *r, lane *out)
 {
     const column still = {.w = vec3_zero()};
@@ -170,7 +170,7 @@ LANE_INLINE void add_derivative_column(const target_frame *t, const column *alon
     add_derivative(t, along, c->w, turns ? cross(along->w, c->w) : vec3_zero(), entry + 3 * nv * nv, nv * nv);
 }
 
-/* Writes row by row. Sums are added in the order of the coordinates k, then of the columns j. */
+/* Writes dJ_j/dq_k, row by row. With mimics entries are sums, whose terms are added in the order of k, then of j. */
 static void put_jacobian(const target_frame *t, dyn_deadline deadline, lane *out)
 {
     clear_large(deadline, out, 6 * t->nv * t->nv);

@@ -1,8 +1,8 @@
 /* held_derivatives.h - differentiates the accelerations of a robot whose frames are held (held_frames.h). Part of
  * step.c.
  *
- * With l the efforts along the held directions, dtau/dx the derivative of inverse dynamics at constant qdd and l, and
- * C_x the derivative of J qdd + J' qd at constant qdd,
+ * J, M, G and the efforts l along the held directions are those of held_frames.h. With dtau/dx the derivative of
+ * inverse dynamics at constant qdd and l, and C_x the derivative of J qdd + J' qd at constant qdd,
  *
  *     dqdd/dx = -K dtau/dx - P^T C_x,  P = G^-1 J M^-1,  dqdd/dtau = K = M^-1 - M^-1 J^T P.
  *
@@ -51,7 +51,7 @@ static inline void held_set_Y(const held_system *h, const lane *JM, lane *Y)
     }
 }
 
-/* Sets the first nv columns of h->KP to K = M^-1 - Y^T D^-1 Y = dqdd/dtau. */
+/* Replaces K, on entry M^-1, by K = M^-1 - Y^T D^-1 Y = dqdd/dtau, and copies it to the first nv columns of h->KP. */
 static inline void held_set_K(const held_system *h, const lane *Y, lane *K)
 {
     const size_t nv = h->nv, k = h->k, n = nv + k;
@@ -75,7 +75,7 @@ static inline void held_set_K(const held_system *h, const lane *Y, lane *K)
     }
 }
 
-/* Sets h->P = -L^-T D^-1 Y (k x nv) and the last k columns of h->KP to P^T. D^-1 Y replaces Y. */
+/* Sets h->P = -L^-T D^-1 Y (k x nv) and the last k columns of h->KP to P^T. -D^-1 Y replaces Y. */
 static inline void held_set_P(const held_system *h, lane *Y)
 {
     const size_t nv = h->nv, k = h->k, n = nv + k;
@@ -121,7 +121,7 @@ static inline void held_set_rates(const held_system *h, const lane *qd, const la
 }
 
 /* Sets the derivatives a_q and a_qd (nv x nv) of qdd to -[K P^T] [dtau; C] for x = q and, unless a_qd is NULL, for x =
- * qd. Works on one group of columns (column_group) after the other. */
+ * qd. Works on one group of columns (held_group) after the other. */
 static inline void held_project(const held_system *h, lane *a_q, lane *a_qd)
 {
     const size_t nv      = h->nv;
@@ -145,8 +145,9 @@ static inline void held_project(const held_system *h, lane *a_q, lane *a_qd)
     }
 }
 
-/* The state at which the accelerations are differentiated, in lanes. `qdd` are the accelerations in M qdd, and the next
- * member those in J qdd; in an impact (held_impact.h) these are v - qd and v. */
+/* The state at which the accelerations are differentiated, in lanes. `qdd` are the accelerations in M qdd,
+ * `qdd_of_rows` those in J qdd + J' qd. The two are equal, except in an impact (held_impact.h), where they are v - qd
+ * and v. */
 typedef struct held_point {
     const lane *q, *qd, *qdd, *qdd_of_rows;
 } held_point;
@@ -178,8 +179,9 @@ static inline void held_differentiate(const held_system *h, const held_point *at
     held_project(h, a_q, a_qd);
 }
 
-/* Multiplies each row of a matrix (nv x columns) by the load factor of its coordinate. Turns derivatives of T into
- * those of tau: dtau = a dT with the load factor a (load_friction.h). The matrices are nv x columns, and nv x nv. */
+/* Multiplies each row of a matrix (nv x columns) by the load factor a of its coordinate (load_friction.h): this turns
+ * derivatives of T into those of tau, since dtau = a dT. held_divide_columns divides the columns of a matrix (nv x nv)
+ * by a: derivatives with respect to T become derivatives with respect to tau. */
 static inline void held_multiply_rows(const held_system *h, size_t columns, lane *matrix)
 {
     for (size_t v = 0; h->loaded && v < h->nv; v++) {

@@ -18,8 +18,8 @@
  *
  * With friction that depends on the load, tau is replaced by T(tau, qd) and the bias has no friction (load_friction.h).
  *
- * The wrenches of an answer come from dynamics/constraint.h: those of this file depend on the order of the frames where
- * directions depend on each other. */
+ * Outputs have the wrenches of dynamics/constraint.h instead. The wrenches of this file would depend on the order of
+ * the frames if directions depend on each other. */
 #pragma once
 #include "kernels.h"
 #include "dynamics/math/clear_large.h"
@@ -31,17 +31,17 @@
 
 typedef struct held_system {
     bool                  loaded; /* true: friction depends on the load; then `scene` and `free` are without friction */
-    dyn_scene             scene;  /* with the wrenches of held frames after those of the caller */
+    dyn_scene             scene;  /* has the caller's external wrenches, then those of held frames */
     dyn_scene             free;   /* the caller's scene, without the wrenches of held frames */
     const dyn_step       *io;
     const held_workspace *ws;
     size_t                nv, k;
-    double                unsettled; /* factor of V, the part of the velocities in the scale s of held_directions.h */
+    double                unsettled; /* factor, usually 1, of the velocity term V of held_directions.h */
     lane                 *M;         /* [nv x nv] mass matrix */
     lane *by_q, *by_qd; /* [(nv + k) x nv] each: derivatives of tau with respect to q, to qd; below them those of J qdd
                            + J' qd */
     lane *J, *P;        /* [k x nv] each: rows J of the held directions; P = G^-1 J M^-1 */
-    lane *Z, *Y;        /* [nv x k] each: Z = L^-T J^T, with M = L^T D L; -D^-1 Z */
+    lane *Z, *Y;        /* [nv x k] each: Z = L^-T J^T, with M = L^T D L; -D^-1 Z (scratch in held_derivatives.h) */
     lane *KP;           /* [nv x (nv + k)] K = dqdd/dtau and P^T side by side (held_derivatives.h) */
     lane *G, *reciprocal; /* [k x k] factor L of G = L D L^T, as L^T above the diagonal; [k] 1/D */
     lane *c, *l;          /* [k]: J' qd, later scratch; the efforts along the directions with opposite sign, -l */
@@ -78,8 +78,8 @@ static inline held_system held_place(const dyn_scene *scene, const dyn_step *io,
 
 /* --- the system ------------------------------------------------------------------------------------------------- */
 
-/* Returns the size of gravity, m/s^2, from which held_directions.h takes the acceleration A: velocities whose effect is
- * small beside it count as rest. */
+/* Returns the acceleration A of held_directions.h in m/s^2: |gravity|, but at least standard gravity, so that
+ * velocities of the size of rounding errors count as zero. */
 static inline double held_gravity(const dyn_scene *scene)
 {
     const double *g = scene->gravity, size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
@@ -155,7 +155,7 @@ static inline void held_eliminate(const held_system *h, size_t i, size_t first)
     }
 }
 
-/* Sets Z, -D^-1 Z and the entries of G = Z^T D^-1 Z = J M^-1 J^T on and behind the diagonal. */
+/* Sets Z, -D^-1 Z and the entries of G = Z^T D^-1 Z = J M^-1 J^T on and to the right of the diagonal. */
 static inline void held_set_G(const held_system *h)
 {
     const size_t k = h->k;
@@ -261,7 +261,8 @@ static inline lane held_add_efforts(const held_system *h, lane *z)
     return first;
 }
 
-/* Writes the wrenches that hold the frames behind the caller's wrenches, in the axes of their sites. */
+/* Sets h->wrenches: the caller's wrenches, followed by the wrenches that hold the frames, in the axes of their
+ * sites. */
 static inline void held_set_wrenches(const held_system *h)
 {
     const size_t       given = 9 * h->free.n_wrenches;

@@ -3,13 +3,13 @@
  *
  * With the impulses p along the held directions (held_frames.h),
  *
- *     M (v - qd) = J^T p,  J v = 0,  so that p = -G^-1 J qd and v = qd + Y p.
+ *     M (v - qd) = J^T p,  J v = 0,  so that p = -G^-1 J qd and v = qd + M^-1 J^T p.
  *
  * These are the equations of held frames at rest, without gravity, springs and friction: v - qd is the acceleration
- * that the wrenches p cause, and v takes the place of the acceleration in J qdd + J' qd. So with a_q the derivative of
- * M^-1 J^T p at constant p, and C_q that of J v at constant v,
+ * that the wrenches p cause, and v takes the place of the acceleration in J qdd + J' qd. With a_q the derivative of
+ * M^-1 J^T p at constant p, C_q that of J v at constant v, and P = G^-1 J M^-1,
  *
- *     dv/dq = a_q - Y G^-1 (J a_q + C_q),  dv/dqd = 1 - Y G^-1 J,
+ *     dv/dq = a_q - P^T (J a_q + C_q),  dv/dqd = 1 - P^T J,
  *     dv/dparameters = -(dv/dqd) M^-1 R, with the regressor R of M (v - qd). */
 #pragma once
 #include "step_pass.h"
@@ -24,7 +24,7 @@ typedef struct held_impact {
     lane       *regressor;        /* [nv x 10 n_rows] the regressor of M (v - qd) */
 } held_impact;
 
-/* Lays out the arrays of the impact: those of held_frames.h, and the entries behind them. */
+/* Lays out the arrays of the impact: those of held_frames.h, then v and the members after it. */
 static inline void impact_place(held_impact *i, const dyn_scene *scene, const dyn_step *io, const held_workspace *ws,
                                 lane *work)
 {

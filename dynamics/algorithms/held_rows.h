@@ -3,9 +3,9 @@
  *
  * A displacement of a joint moves the frame like a rotation about (or translation along) an axis z that is fixed in the
  * joint's parent: the frame's origin, at r from the axis, moves by d = z x r (or d = z), and the frame rotates by z (or
- * not). The derivatives of the frame's accelerations with respect to the coordinate are d'' and z''. Those with respect
- * to its rate are d' and z' plus the change of J'. In the axes of the frame, components change with the rotation of the
- * frame in addition. */
+ * not). The derivatives of the frame's accelerations with respect to the coordinate are d'' and z''. The derivatives
+ * with respect to the rate of the coordinate are d' and z' plus the change of J'. In the axes of the frame, components
+ * change with the rotation of the frame in addition. */
 #pragma once
 #include "dynamics/recursion/world_kinematics.h"
 #include "dynamics/step.h"
@@ -179,20 +179,20 @@ static inline held_entries held_entries_of(const lane *J, const lane *qd, size_t
     return e;
 }
 
-/* Copies the entries of a row of a frame's Jacobian in the coordinates of `chain`, or zeros where the row counts as
- * zero beside its scale (held_directions.h). Entries that are not numbers are copied. */
+/* Copies the entries of a row of a frame's Jacobian in the coordinates of `chain`. In lanes where all of them are below
+ * DYN_STILL times `scale` (held_directions.h), writes zeros instead. Entries that are not numbers are copied. */
 static inline void held_copy_row(const lane *row, const int *chain, size_t n, lane scale, lane *to)
 {
     const lane least = DYN_STILL * scale;
-    lane_mask  moves = lane_less(least, least); /* no lane yet */
+    lane_mask  moves = lane_less(least, least); /* false in all lanes */
     for (size_t i = 0; i < n; i++)
         moves |= ~lane_less(lane_size(row[chain[i]]), least);
     for (size_t i = 0; i < n; i++)
         to[chain[i]] = lane_select(moves, row[chain[i]], lane_of(0));
 }
 
-/* Returns the scale of row `axis` of a frame's Jacobian: entries that are small beside it count as zero
- * (held_directions.h). `reach`, m. */
+/* Returns the scale of row `axis` of a frame's Jacobian: entries that are small compared with this scale count as zero
+ * (held_directions.h). `reach` is in m. */
 LANE_INLINE lane held_row_scale(const held_entries *e, int axis, double reach)
 {
     return axis < 3 ? lane_greater(e->linear, reach * e->angular)

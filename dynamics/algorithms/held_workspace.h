@@ -6,8 +6,8 @@
 #include "dynamics/recursion/world_kinematics.h"
 #include "dynamics/step.h"
 
-/* A group of columns of [dtau; C] (held_derivatives.h) that have the same nonzero rows. Rows below nv are coordinates,
- * the rows behind are held directions. */
+/* A group of columns of [dtau; C] (held_derivatives.h) that have the same nonzero rows. Rows 0 to nv - 1 are
+ * coordinates, the rows from nv on are held directions. */
 typedef struct held_group {
     int    first, columns;
     size_t n;    /* number of entries of `rows` */
@@ -136,8 +136,8 @@ static inline void held_list_rows(const dyn_model *m, const dyn_step *io, const 
             if (meets) g->rows[g->n++] = row;
 }
 
-/* Lists the groups of neighbouring columns with the same nonzero rows. With one lane, columns are joined until a group
- * fills whole packs. */
+/* Lists the groups of neighbouring columns with the same nonzero rows. If a lane is one number, a group has at least 2
+ * PACK columns, so that it fills vectors (pack.h), even if their nonzero rows differ. */
 static inline void held_prepare_groups(const dyn_model *m, const dyn_step *io, held_workspace *ws)
 {
     ws->n_groups = 0;

@@ -8,8 +8,8 @@
  *     ds/dq_c = phi_c . f + psi''_c . P + psi'_c . R + S_c . kappa,
  *     ds/dqd_c = (psi'_c + S'_c) . P + S_c . R,    ds/dqdd_c = S_c . P,
  *
- * where kappa = K^T u belongs to external wrenches in world axes. Let b be a dof of the same body or of a descendant.
- * It changes f, P, R and kappa of the composites of all ancestors alike:
+ * where kappa = K^T u belongs to external wrenches in world axes. Let b be a dof of the same body or of a descendant. A
+ * change of dof b adds the same amounts to f, P, R and kappa of the composites of all ancestors:
  *
  *     with q_b by    F_q = S x* f + I psi'' + 2B psi' + K S,   P_q = S x* P + I phi,
  *                    R_q = S x R + 2B^T phi - 2D^T psi',       kappa_q = K^T phi + tr(Y) w - Y^T w,
@@ -26,10 +26,10 @@
  * and zero if neither body is a descendant of the other. Within one joint the formulas on the right hold, that of
  * d2s/dq_b dq_c as the derivative along c of ds/dq_b, and d2s/dqd_b dqd_c = S_c . R_qd + (S_b x S_c) . P.
  *
- * Without multipliers, s is the effort of one dof a after the other. F_q, F_qd and t do not depend on a. The virtual
- * velocity u = S_a is that of all bodies from that of a on, so a composite has the sums p, D, R and Y of one body with
- * its mass, moments and velocities; the ancestors of a have the sums of the body of a. phi_c = S_a x S_c is zero but
- * for the descendants of a. So only triples a, b, c on one path to the base have nonzero derivatives. */
+ * Without multipliers, s is the effort of one dof a after the other. F_q, F_qd and t do not depend on a. Body a and its
+ * descendants have the virtual velocity u = S_a, so a composite has the sums p, D, R and Y of one body with its mass,
+ * moments and velocities; the ancestors of a have the sums of the body of a. phi_c = S_a x S_c is zero but for the
+ * descendants of a. So only triples a, b, c on one path to the base have nonzero derivatives. */
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/drive_forces.h"
@@ -62,7 +62,7 @@ typedef struct hessian_pass {
     const workspace *ws;
     const results   *out;
     bool             world_fixed; /* some external wrenches are in world axes */
-    int top; /* body of the dof a, phi_c is zero but for its descendants c; with multipliers DYN_WORLD, all bodies */
+    int top; /* body of the dof a: phi_c is nonzero for dofs c of its descendants; DYN_WORLD: with multipliers */
 } hessian_pass;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -196,7 +196,7 @@ LANE_INLINE void one_dof(const hessian_pass *p, size_t i, size_t k_b, const forc
             put_ancestor(p, &b, (coordinate_pair){v_b, (size_t)body[j].joint.v + k}, &dofs[c + k], NULL);
 }
 
-/* Not inlined, since each needs the registers: with changes computed here, with ws->changes, with phi zero. */
+/* Three variants of one_dof, not inlined to save registers: compute the changes; read ws->changes; and phi is zero. */
 LANE_NOINLINE void pairs_of_dof(const hessian_pass *p, size_t i, size_t k_b, const virtual_body *V)
 {
     const force_changes f = changes_of_force(p, i, k_b);
@@ -274,7 +274,7 @@ static void pairs_of_effort(const hessian_pass *p, twist S)
         pairs_of_body(p, (size_t)j, &V, false);
 }
 
-/* Adds second derivatives of friction by qd, times multipliers; smooth or Stribeck friction has some. */
+/* Adds second derivatives of smoothed and Stribeck friction with respect to qd, times multipliers. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *multipliers, lane *qd_qd)
 {
     const dyn_model *m = scene->model;
@@ -290,7 +290,7 @@ static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *mu
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-/* Computes motions and forces of single bodies from joint transforms. Not inlined: the pairs need the registers. */
+/* Computes motions and forces of single bodies from joint transforms. Not inlined: `pairs` needs all registers. */
 LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const block_state *x)
 {
     const spatial_task all = {x->qd, x->qdd, .accelerations = true, .inertias = true, .forces = true};

@@ -47,8 +47,8 @@ void   LANE_NAME(forward_coupled)(const dyn_scene *, void *, const struct dyn_fo
 void LANE_NAME(accelerate_at_rest)(const dyn_scene *, void *memory, const lane *effort, lane *qdd);
 void LANE_NAME(accelerate_coupled_at_rest)(const dyn_model *, void *memory, const lane *effort, lane *qdd);
 
-/* The kernels of these names for one block, whose qdd is set: forward_dynamics has computed it, with the memory
- * `factors`, which stays as it is. */
+/* Variants of three kernels for one block of which forward_dynamics has already computed io->qdd, with the workspace
+ * `factors`. The variants reuse the pivots in `factors`, and leave these pivots unchanged. */
 #define X(name) void LANE_NAME(name##_from)(const dyn_scene *, void *memory, void *factors, const struct dyn_##name *);
 X(forward_gradient)
 X(forward_directional)

@@ -24,8 +24,8 @@ size_t LANE_NAME(kinematics_size)(const dyn_model *m)
 
 /* --- orientation ------------------------------------------------------------------------------------------ */
 
-/* Unit quaternion of R with w >= 0. The square root is taken of the largest of 4 x^2 = 1 + R_xx - R_yy - R_zz, ..., 4
- * w^2 (Shepperd 1978), which is chosen in each lane. */
+/* Writes the unit quaternion of R with w >= 0. The square root is taken of the largest of 4 x^2 = 1 + R_xx - R_yy -
+ * R_zz, ..., 4 w^2 (Shepperd 1978), which is chosen in each lane. */
 static void quaternion(const mat3 *R, lane out[4])
 {
     const lane(*r)[3] = R->m;

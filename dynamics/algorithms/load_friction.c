@@ -130,8 +130,8 @@ static dyn_torque_derivative rates_block(const dyn_scene *scene, const dyn_torqu
                                    .joint_wrench_rates = (double *)block_out(io->joint_wrench_rates, block, nj)};
 }
 
-/* Computes tau' = a T' + (f' + g' |T|) qdd from T': the load factor a, friction f + g |T|, a prime for the derivative
- * with respect to qd. */
+/* Computes tau' = a T' + (f' + g' |T|) qdd, with the load factor a. tau' and T' are time derivatives; f' and g' are
+ * derivatives of the friction f + g |T| with respect to qd. */
 void LANE_NAME(loaded_torque_derivative)(const dyn_scene *scene, void *memory, const dyn_torque_derivative *io,
                                          size_t blocks)
 {
@@ -231,8 +231,8 @@ static void map_regressor_rate(const workspace *ws, size_t nv, size_t n, const l
     }
 }
 
-/* Multiplies the rows of the regressor of T, and of its columns of rotor inertias, by the load factor a: these are the
- * derivatives of tau. */
+/* Converts the regressor of T, its columns of rotor inertias and its rate to those of tau: multiplies rows by the load
+ * factor a, and corrects the rate by map_regressor_rate. */
 void LANE_NAME(loaded_regressor)(const dyn_scene *scene, void *memory, const dyn_regressor *io, size_t blocks)
 {
     arena            a     = {.base = memory};

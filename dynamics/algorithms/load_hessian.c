@@ -20,7 +20,7 @@ typedef struct workspace {
     void *memory;                /* workspace of the kernels without friction */
 } workspace;
 
-/* Takes three matrices for the first derivatives of T; hessian_size counts them by load_size. */
+/* Lays out the workspace. hessian_size calls load_size with 3 matrices, to count by_q, by_qd and by_qdd. */
 static workspace place(arena *a, const dyn_model *m)
 {
     const size_t nv = (size_t)m->nv;
@@ -40,8 +40,8 @@ typedef struct results {
     lane *x[RESULTS];
 } results;
 
-/* Returns `io`'s results moved on to matrix number `index` of each: the second derivatives of the effort of that
- * coordinate. */
+/* Returns pointers to matrix number `index` of each result of `io`: the second derivatives of the effort of coordinate
+ * `index`. */
 static results results_of(const dyn_hessian *io, size_t index, size_t n)
 {
     return (results){{[Q_Q]    = block_out(io->q_q, index, n),

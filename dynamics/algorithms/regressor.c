@@ -34,7 +34,7 @@ typedef struct workspace {
     joint_transform  *XJ;
     spatial_body     *body;
     dof              *dof;
-    reference_motion *reference; /* NULL: no reference */
+    reference_motion *reference; /* reference motion of each body; NULL: none */
     body_rate        *body_rate; /* [n_bodies] rates of the motions, for regressor_dot */
     dof              *dof_rate;
 } workspace;
@@ -71,7 +71,7 @@ static vec3 compensated_gravity(const dyn_scene *scene, const dyn_body *b)
     return times(b->compensation.share, vec3_of(scene->gravity));
 }
 
-/* The motion of the frame of the link of body i. `reference` may be NULL. */
+/* Returns the motion of the frame of the link of body i. `reference` may be NULL. */
 static link_motion link_motion_of(const dyn_scene *scene, size_t i, const spatial_body *B,
                                   const reference_motion *reference)
 {
@@ -94,7 +94,7 @@ static link_motion link_motion_of(const dyn_scene *scene, size_t i, const spatia
     return k;
 }
 
-/* Sets A, whose columns are the wrenches of unit parameters, in the link frame:
+/* The matrix A, whose columns are the wrenches of unit parameters in the link frame:
  *     m: [a; 0],   h along e: [H e; e x a] with H = [wd] + [w_r][w],   entry of J: [0; n]. */
 typedef struct unit_wrenches {
     vec3 a;
@@ -133,8 +133,8 @@ static unit_wrenches unit_wrenches_of(const link_motion *k)
 
 /* Velocities and accelerations of a state, and of its reference motion. NULL means zeros. */
 typedef struct rates {
-    const lane *qd, *qdd;     /* qdd of the reference, if there is one */
-    const lane *qd_reference; /* without a reference, qd */
+    const lane *qd, *qdd;     /* velocity; acceleration, of the reference if there is one */
+    const lane *qd_reference; /* velocity of the reference; without a reference, qd */
     const lane *qddd;
 } rates;
 
@@ -176,10 +176,10 @@ static void body_columns(const dyn_scene *scene, const workspace *ws, size_t i, 
 
 /* --- time derivative -------------------------------------------------------------------------------------------- */
 
-/* Rates of the components of a, w and wd of a link, in its axes, where w_r is the link's own w. With the velocity v of
- * its origin x, the spatial acceleration (a, wd) and its rate (j, wj), all in world axes, and a_0 = -g the acceleration
- * of the world,
- *     a_r = j + wj x x + 2 wd x v + a_0 x w,   w_r = wd,   wd_r = wj - w x wd.
+/* Returns (a_r, wd_r, wd, w), at which the first comment evaluates A, for link k without a reference motion. a_r and
+ * wd_r are the rates of the components of a and wd in link axes. With the velocity v of its origin x, the spatial
+ * acceleration (a, wd) and its rate (j, wj), all in world axes, and a_0 = -g the acceleration of the world,
+ *     a_r = j + wj x x + 2 wd x v + a_0 x w,   wd_r = wj - w x wd.
  * A body whose gravity is compensated has a_0 = -(1 - share) g. */
 static link_motion link_rate_of(const spatial_body *B, const body_rate *B_r, vec3 a_0, const link_motion *k)
 {
@@ -244,7 +244,7 @@ static void body_column_rates(const dyn_scene *scene, const workspace *ws, vec3 
         }
 }
 
-/* Writes the time derivative of the regressor, from motions of bodies and degrees of freedom that are set. */
+/* Writes the time derivative of the regressor, from the motions in ws->body and ws->dof. */
 static void regressor_rate(const dyn_scene *scene, const workspace *ws, const rates *at, lane *Y)
 {
     const dyn_model        *m     = scene->model;
@@ -372,7 +372,7 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         if (!Y && !Y_dot && !spins) continue;
         set_joint_transforms(m, q, ws.XJ);
         const spatial_task task = {at.qd, reference ? NULL : at.qdd, .accelerations = true,
-                                   .forces = Y_dot != NULL}; /* psi'', for the rates */
+                                   .forces = Y_dot != NULL}; /* computes psi'', which the rates need */
         spatial_motions(scene, ws.XJ, task, ws.body, ws.dof);
         if (reference) reference_motions(scene, ws.dof, qd_r, at.qdd, ws.reference);
         if (spins) spin_columns(m, &ws, &at, J);

@@ -12,7 +12,8 @@
  * descendants k of i, and the rows of the solution are X_k = (R_k - sum J_kj X_j) / J_kk, over the ancestors j of k.
  *
  * The products u_ik J_ki have the unit of J_ii. If J were symmetric and positive definite, they would be positive, and
- * their sum less than J_ii. If one of them is large beside J_ii, or a pivot is small, the factors are not accurate. */
+ * their sum less than J_ii. If one of them is large compared with J_ii, or a pivot is small, the factors are not
+ * accurate. */
 #pragma once
 #include "dynamics/math/pack.h"
 #include "dynamics/recursion/coordinate_tree.h"
@@ -146,7 +147,8 @@ static inline step_tree step_tree_place(arena *a, const dyn_model *m)
                        .down        = arena_take(a, nv * nv, sizeof(int))};
 }
 
-/* Sets the lists, which depend on the model only. Elastic joints couple coordinates of any branches. */
+/* Sets the lists, which depend on the model only. Elastic joints may couple coordinates of different branches: in a
+ * model with them all coordinates below v count as ancestors of v. */
 static inline void step_tree_prepare(const dyn_model *m, const step_tree *t)
 {
     const int nv = m->nv, *ancestor = t->coordinates.ancestor;
@@ -160,7 +162,7 @@ static inline void step_tree_prepare(const dyn_model *m, const step_tree *t)
     }
 }
 
-/* A matrix J, nv x nv. Its factors replace it: u_ik above the diagonal, the rest on and below it. */
+/* A matrix J, nv x nv. The factors replace the matrix: u_ik above the diagonal, the rest on and below it. */
 typedef struct tree_equations {
     dyn_deadline     deadline;
     const step_tree *tree;

@@ -138,8 +138,8 @@ static void clear_results(const dyn_scene *scene, const results *out, bool zeros
     clear(out->dtau_dgravity, nv * 3);
 }
 
-/* Sums the loads on all bodies. Sets the derivatives with respect to wrenches (NULL: not requested) and, where gravity
- * is compensated, the part of the compensations in those with respect to gravity. */
+/* Sums the external wrenches on each body. Sets the derivatives with respect to them (NULL: not requested). Adds the
+ * terms of gravity compensation to the derivatives with respect to gravity. */
 static void put_externals(const dyn_scene *scene, const sensitivity_pass *p, const lane *values, lane *by_wrenches)
 {
     gather_external_wrenches(scene, p->ws->XJ, values, &p->ws->ext);

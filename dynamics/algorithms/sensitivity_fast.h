@@ -144,7 +144,7 @@ LANE_INLINE void composite_to_grounded(const dyn_body *b, const joint_transform 
 }
 
 /* Stores the entries of dof a of body i, whose joint may be of any type, with the dofs of all ancestors. F are the
- * partials of a; they are overwritten. */
+ * partials of a. */
 LANE_NOINLINE void put_ancestors_fast(const sensitivity_pass *p, size_t i, size_t a, force_partials *F)
 {
     entries_to_base(p, i, a, F, false);

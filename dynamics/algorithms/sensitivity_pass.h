@@ -12,8 +12,8 @@ typedef struct results {
 } results;
 
 /* Indices into `workspace.children`. NEXT_BODY: composite of the body processed last, in the frame of its parent, if
- * the parent is the previous body; all bodies use one place, which stays in cache: this saves up to 7 % of the kernel.
- * ZERO: zeros, for bodies without children. */
+ * the parent is the previous body; all bodies share this entry, which stays in cache: this saves up to 7 % of the time
+ * of the kernel. ZERO: zeros, for bodies without children. */
 enum { NEXT_BODY, ZERO };
 
 typedef struct workspace {

@@ -2,7 +2,7 @@
  * sensitivity.c, differentiated one by one: own derivation. The suffix _r means d/dt.
  *
  * (S_b . F)_r = Sr_b . F + S_b . F_r; spatial_rate.h has the rates of axes, inertias and forces. The components of
- * wrenches, in the axes in which they are given, are constant. */
+ * external wrenches, in the axes in which they are given, are constant in time. */
 #include "kernels.h"
 #include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/free_joint_forces.h"
@@ -183,7 +183,7 @@ static void passive_rates(const dyn_scene *scene, const free_motion *x, const re
     }
 }
 
-/* Computes all quantities of spatial_world.h. Not inlined: the pairs below need the registers. */
+/* Computes all quantities of spatial_world.h. Not inlined: `pairs` needs all registers. */
 LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const lane *qd, const lane *qdd)
 {
     const spatial_task all = {qd, qdd, .accelerations = true, .inertias = true, .forces = true};

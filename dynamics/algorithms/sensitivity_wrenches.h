@@ -65,7 +65,7 @@ static void wrenches_to_base(const sensitivity_pass *p, size_t i, size_t v, forc
     }
 }
 
-/* Sets `subtree` to the composite of body i with its true inertia. */
+/* Sets `subtree` to the composite of body i with the actual inertia of the body, not the regrouped one. */
 static void true_composite_of(const sensitivity_pass *p, size_t i, composite_motion *subtree)
 {
     const dyn_body      *b  = &p->m->body[i];

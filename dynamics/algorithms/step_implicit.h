@@ -8,8 +8,8 @@
 #pragma once
 #include "step_pass.h"
 
-/* Newton's method ends when the change of v is below these; the error left is then of the order of the square of the
- * change. */
+/* Newton's method ends when the change of v is below these limits. The remaining error is then of the order of the
+ * square of the change. */
 #ifdef DYN_COMPLEX
 /* In tests with the complex step, the imaginary part of v is a derivative and converges later than the real part. All
  * steps are then taken. */
@@ -141,7 +141,7 @@ static inline void implicit_evaluate(const step_pass *p, const lane *q, lane *W,
     }
 }
 
-/* Returns the lanes in which the last change of v is negligible beside v. */
+/* Returns the lanes in which the last change of v is negligible compared with v. */
 static inline lane_mask is_negligible(const step_pass *p, const lane *change)
 {
     lane most = lane_of(0), largest = lane_of(0);

@@ -24,7 +24,7 @@ typedef struct implicit_tree {
     lane            *by_q, *by_qd, *mass; /* nv x nv: derivatives of inverse dynamics with respect to q, qd and qdd */
     lane            *change, *scale; /* [nv] each: change of v in a step of Newton's method; sizes of the rows of J */
     lane            *X;              /* nv x columns: right sides, then the derivatives of v */
-    size_t           columns;        /* of X: 2 nv for e and dqd, then the inputs */
+    size_t           columns;        /* number of columns of X: 2 nv for e and dqd, then the inputs */
     tree_equations   equations;
 } implicit_tree;
 
@@ -47,7 +47,7 @@ static inline implicit_tree implicit_tree_place(const step_pass *p)
 
 /* --- one evaluation --------------------------------------------------------------------------------------------- */
 
-/* Sets the columns of J for a joint with a quaternion, and the scales of its rows for row_products.h. */
+/* Sets the columns of J for a joint with a quaternion. */
 static inline void free_columns(const implicit_tree *t, const displacement_rates *rates, size_t v)
 {
     const size_t nv = t->p->nv;
@@ -75,7 +75,7 @@ static inline void tree_move(const implicit_tree *t)
         if (!m->body[i].joint.mimic) displace_joint(&m->body[i], t->q, p->u, p->stage_q, NULL);
 }
 
-/* Sets J from the derivatives of inverse dynamics. */
+/* Sets J from the derivatives of inverse dynamics, and the scales of its rows for row_products.h. */
 static inline void tree_set_jacobian(const implicit_tree *t)
 {
     const step_pass   *p  = t->p;

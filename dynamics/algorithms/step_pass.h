@@ -45,15 +45,15 @@ typedef struct step_pass {
     lane            *a_input;            /* [nv x inputs] derivatives of qdd with respect to the inputs */
     lane *efforts, *unused; /* [nv x (inputs - nv)] derivatives of tau with respect to wrenches and parameters; [3 nv x
                                nv] scratch */
-    lane       *qdd, *u, *v, *stage_q; /* [nv], [nq]: acceleration; displacement, velocity and position of a stage */
+    lane       *qdd, *u, *v, *stage_q; /* [nv] acceleration; of a stage: u, v [nv] (step_rk4.h), position [nq] */
     lane       *matrices, *vectors;    /* further scratch */
     lane       *singular, *unsolved, *contradictory;
     held_system held;
     step_tree   tree;
 } step_pass;
 
-/* Places the derivatives with respect to all inputs at `next`, or with respect to tau alone. Returns the first entry
- * behind them. */
+/* If there are inputs besides tau, places a_input, B, efforts and unused at `next`; else a_input is a_tau. Returns the
+ * first entry after them. */
 static inline lane *step_place_inputs(step_pass *p, lane *next)
 {
     const size_t nv = p->nv;
@@ -112,8 +112,8 @@ static inline size_t step_part_end(const step_pass *p, size_t first)
 }
 
 /* Sets the derivatives of tau with respect to the wrenches, [wrench][nv][6], and to the parameters, [nv][10 n_rows], at
- * (q, qd, qdd). With held frames the efforts T of friction that depends on the load are those of held_frames.h, because
- * the kernels called here do not know the wrenches that hold the frames. */
+ * (q, qd, qdd). With held frames, friction that depends on the load is applied after the kernels, with T of
+ * held_frames.h: the kernels called here do not know the wrenches that hold the frames. */
 static inline void step_set_efforts(const step_pass *p, const lane *q, const lane *qd)
 {
     const bool       held  = held_chains(p->io) > 0;
@@ -150,7 +150,7 @@ static inline void step_set_efforts(const step_pass *p, const lane *q, const lan
  * dinput. */
 typedef struct step_group {
     int         body;
-    size_t      input, columns; /* the inputs */
+    size_t      input, columns; /* number of its first input; how many inputs */
     const lane *E;
     size_t      stride; /* distance of the rows of E, in lanes */
 } step_group;
@@ -200,8 +200,7 @@ static inline void step_input_rows(const step_pass *p, size_t first, size_t end)
         const step_group group = {p->scene->wrench[w].body, nv + 6 * w, 6, p->efforts + w * nv * 6, 6};
         step_group_columns(p, &group, first, end);
     }
-    const bool connected =
-        step_connects_parts(p); /* then all rows count, and the joints of a mechanism list no bodies */
+    const bool connected = step_connects_parts(p); /* then all rows are listed, whatever the body */
     for (size_t r = 0; r < rows && goes_on(p->scene->deadline, nv); r++) {
         const int        body  = connected ? DYN_WORLD : p->scene->model->row_body[r];
         const step_group group = {body, nv + 6 * wrenches + 10 * r, 10, by_parameters + 10 * r, 10 * rows};
@@ -252,8 +251,8 @@ static inline void step_accelerate(const step_pass *p, const dyn_forward_sensiti
         LANE_NAME(forward_dynamics)(p->scene, p->memory, &alone, 1);
 }
 
-/* Computes qdd at (q, qd) and, if `differentiates`, its derivatives. p->io->singular keeps the first singular body of
- * all evaluations. */
+/* Computes qdd at (q, qd) and, if `differentiates`, its derivatives. *p->singular keeps the first singular body of all
+ * evaluations. */
 static inline void step_evaluate(const step_pass *p, const lane *q, const lane *qd, bool differentiates)
 {
     lane                    singular;
@@ -312,8 +311,8 @@ LANE_INLINE void add_displaced_rows(const displacement_rates *rates, step_rows f
         }
 }
 
-/* Adds the derivatives by_q of one joint's displaced position with respect to its own coordinates, in the columns from
- * v on. */
+/* Sets the rows of one joint's displaced position to by_q in the joint's own columns, from v on, and to zero in all
+ * others. */
 LANE_INLINE void set_own_columns(const displacement_rates *rates, size_t v, step_rows to)
 {
     for (int i = 0; i < rates->n; i++) {

@@ -5,7 +5,7 @@
  *
  *     u_1 = 0,        v_1 = qd,             u_2 = h/2 k_1,  v_2 = qd + h/2 a_1,
  *     u_3 = h/2 k_2,  v_3 = qd + h/2 a_2,   u_4 = h k_3,    v_4 = qd + h a_3,
- *     u = h/6 (k_1 + 2 k_2 + 2 k_3 + k_4),  q+ = q * exp(u),  and qd+ alike from the a_i.
+ *     u = h/6 (k_1 + 2 k_2 + 2 k_3 + k_4),  q+ = q * exp(u),  and qd+ likewise from the a_i.
  *
  * dexpinv(u, v) = v + 1/2 [u, v] + 1/12 [u, [u, v]] is the rate of u; the next term is beyond order 4. The brackets of
  * joints of one coordinate are zero.
@@ -13,8 +13,9 @@
  * The stages are evaluated first. Then the chain rule propagates the derivatives from stage to stage. A few columns are
  * propagated at a time, a strip, which stays in the first-level cache through all stages. A strip has the rows of one
  * part of the model (coordinate_tree.h). In the first stage the columns of dq and dv are columns of the unit matrix; in
- * the second stage those of dq still are nonzero only in the rows of the joints with these columns. Derivatives with
- * respect to the inputs are zero there. So a part of n coordinates needs 15 n^3 multiply-adds instead of 24 n^3. */
+ * the second stage those of dq still are nonzero only in the rows of the joints with these columns. With respect to the
+ * inputs, dq is zero in both stages and dv in the first. So a part of n coordinates needs 15 n^3 multiply-adds instead
+ * of 24 n^3. */
 #pragma once
 #include "step_pass.h"
 
@@ -23,7 +24,7 @@ _Static_assert((int)STRIP <= (int)DYN_STEP_STRIP, "a strip must fit in dyn_step_
 
 /* One evaluation of the accelerations. */
 typedef struct rk4_stage {
-    double weight, next;           /* weight of the rates in the sums; s from the start to the next stage */
+    double weight, next;           /* weight of the rates in the sums; time from the start to the next stage, s */
     lane  *u, *v;                  /* [nv] displacement and velocity */
     lane  *minus_a_q, *minus_a_qd; /* [nv x nv] derivatives of the acceleration, with the opposite sign */
     lane  *a_input;                /* [nv x inputs] derivatives of the acceleration with respect to the inputs */
@@ -70,7 +71,7 @@ LANE_INLINE twist twist_sum(twist a, twist b)
     return (twist){.v = add(a.v, b.v), .w = add(a.w, b.w)};
 }
 
-/* x + y / 2 + z / 12 */
+/* Returns x + y / 2 + z / 12. */
 LANE_INLINE twist dexpinv_sum(twist x, twist y, twist z)
 {
     const lane half = lane_of(0.5), twelfth = lane_of(1.0 / 12);
@@ -111,7 +112,7 @@ static inline void rk4_displace(const step_pass *p, const lane *q, const lane *u
         if (!m->body[i].joint.mimic) displace_joint(&m->body[i], q, u, to, NULL);
 }
 
-/* Sets stage->k = dexpinv(u, v) (nv), the rates of the displacements of a stage. */
+/* Sets c->k = dexpinv(u, v) (nv), the rates of the displacements of a stage. */
 static inline void rk4_rates(const step_pass *p, const rk4_chain *c, const rk4_stage *stage)
 {
     const dyn_model *m = p->scene->model;
@@ -178,7 +179,7 @@ typedef struct rk4_strip {
     size_t    first, end; /* rows: coordinates first to end - 1, a part of the model */
     rk4_block block;
     size_t    column, n; /* first column and number of columns, counted within the block of columns (q, qd or inputs) */
-    size_t    width;     /* n in whole packs: the stride of the rows */
+    size_t    width;     /* n rounded up to whole packs (pack.h): distance of the rows */
     size_t    own_first, own_end; /* rows of the joints whose coordinates are these columns; none for inputs */
 } rk4_strip;
 

@@ -44,7 +44,7 @@ static void add_inertial_wrench(const series_pass *p, size_t i)
     series_add_axial(z, R_dd, RE, B.n);
 }
 
-/* The moment J ((z . w + s') z)' of body i, which is a rotor. R' R^T - R R'^T is twice the matrix of w. */
+/* Adds the moment J ((z . w + s') z)' of body i, which is a rotor. R' R^T - R R'^T is twice the matrix of w. */
 static void add_rotor_wrench(const series_pass *p, size_t i)
 {
     const series_size z = {p->n - 1, p->n};
@@ -150,7 +150,7 @@ static void add_friction(const series_pass *p, const dyn_friction *f, const lane
     series_add_product(n, magnitude, sense, effort);
 }
 
-/* Adds second x^2 + third x^3. The two series of scratch behind those that add_joint_forces uses are free for it. */
+/* Adds second x^2 + third x^3. Uses the two series of scratch memory after those of add_joint_forces. */
 static void add_powers(const series_pass *p, const lane *x, lane second, double third, lane *effort)
 {
     const size_t n      = p->n - 2;
@@ -192,7 +192,7 @@ static void effort_out(const series_pass *p, const lane *effort, int v, lane *ta
     }
 }
 
-/* Adds the component of the series `vector` along column `axis` of R to the effort: tau = S^T f. */
+/* Sets `effort` to the series of the component of `vector` along column `axis` of R: tau = S^T f. */
 static void project(const series_pass *p, const lane *R, size_t axis, const lane *vector, lane *effort)
 {
     series_clear(p->n, effort);
@@ -370,8 +370,8 @@ static void set_loads(const series_pass *p, const lane *T, lane *load)
     }
 }
 
-/* Adds the friction of all joints and motors to tau, which contains T (load_friction.h). The series of |T| take the
- * memory of the bodies. */
+/* Adds the friction of all joints and motors to tau, which contains T (load_friction.h). The series of |T| overwrite
+ * those of the bodies, which are no longer needed. */
 static void add_loaded_friction(const series_pass *p, lane *tau)
 {
     const size_t n      = p->n - 2;

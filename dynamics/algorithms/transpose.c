@@ -178,7 +178,7 @@ LANE_INLINE void store_tile(const lane x[LANES], size_t n, size_t columns, size_
 static bool store_rows(const lane *lanes, size_t entries, size_t n, const int *order, char *to, size_t rows)
 {
     size_t columns   = columns_of(n),
-           narrow    = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* last rows, too near the array's end */
+           narrow    = n < LANES && n > 0 ? (LANES + n - 1) / n - 1 : 0; /* last rows, where no whole lane fits */
     size_t      here = rows < LANES ? rows : LANES;
     finite_sums sum  = {lane_of(0), lane_of(0)};
     lane        x[LANES];

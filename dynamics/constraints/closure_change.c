@@ -11,7 +11,7 @@ size_t LANE_NAME(closure_change_size)(const dyn_model *m)
     return 0;
 }
 
-/* C = A B for square matrices, or for some rows of A */
+/* Computes the product C = A B described by `p`, in tiles of rows. Past the deadline rows are not computed. */
 static void multiply_tiles(const dyn_scene *scene, const lane_product *p)
 {
     size_t i = 0;
@@ -36,7 +36,7 @@ static lane sum_squares(size_t n, const lane *x)
 
 void LANE_NAME(closure_change)(const dyn_scene *scene, void *memory, const dyn_closure_change *io, size_t blocks)
 {
-    (void)memory, (void)blocks; /* always 1 */
+    (void)memory, (void)blocks; /* `blocks` is always 1 */
     const size_t m = io->block->m, n = io->block->n;
     const lane  *J = block_in(io->jacobian, 0, 0), *K = block_in(io->inverse, 0, 0), *scale = block_in(io->scale, 0, 0);
     lane        *A = block_out(io->work, 0, 0), *M = A + m * n, *M2 = M + n * n;

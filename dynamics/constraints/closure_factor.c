@@ -5,13 +5,13 @@
 #include "dynamics/math/pack.h"
 #include "dynamics/recursion/workspace.h"
 
-enum { TILE = 4 /* packs that are computed together, since the next addition to one sum waits for the last one */ };
+enum { TILE = 4 /* packs summed at the same time: an addition to one sum must wait for the previous one */ };
 
-/* The matrix [A D^-1, 1], which becomes [R, Q^T], with rows of `width` entries. */
+/* The matrix [A D^-1, 1], which becomes [R, Q^T], with rows of `width` entries. D are the lengths of A's columns. */
 typedef struct reflected {
     size_t m, n, width;
     lane  *A;
-    lane  *v; /* [m] the vector */
+    lane  *v; /* [m] the vector v of the current reflection */
 } reflected;
 
 size_t LANE_NAME(closure_factor_size)(const dyn_model *m)
@@ -20,7 +20,7 @@ size_t LANE_NAME(closure_factor_size)(const dyn_model *m)
     return 0;
 }
 
-/* Sets [A, 1]. */
+/* Sets the matrix to [A, 1], with A the block's entries of the Jacobian. */
 static void set_reflected(const reflected *s, const dyn_closure_factor *io)
 {
     const lane *J     = block_in(io->jacobian, 0, 0);
@@ -50,10 +50,10 @@ static void normalise_columns(const reflected *s, lane *scale)
     }
 }
 
-/* One reflection, of the rows from j on; its numbers are copied from the matrix that it changes. */
+/* The Householder reflection 1 - beta v v^T of the rows from j on. `v` is a copy of the column that it makes zero. */
 typedef struct reflection {
     size_t      rows, width;
-    const lane *v; /* [rows] */
+    const lane *v; /* [rows] the vector v */
     lane        beta;
 } reflection;
 
@@ -120,7 +120,7 @@ LANE_INLINE void subtract_multiple(lane *to, const lane *from, size_t n, lane fa
         to[e] = sub_mul(to[e], factor, from[e]);
 }
 
-/* Sets `inverse` = R^-1 Q_1^T and returns its Frobenius norm. */
+/* Sets `inverse` = R^-1 Q_1^T, with Q_1 the first n columns of Q, and returns the Frobenius norm of `inverse`. */
 static lane substitute(const reflected *s, lane *inverse)
 {
     lane sum = lane_of(0);
@@ -141,7 +141,7 @@ static lane substitute(const reflected *s, lane *inverse)
 
 void LANE_NAME(closure_factor)(const dyn_scene *scene, void *memory, const dyn_closure_factor *io, size_t blocks)
 {
-    (void)memory, (void)blocks; /* always 1 */
+    (void)memory, (void)blocks; /* `blocks` is always 1 */
     const size_t m = io->block->m, n = io->block->n, width = n + m;
     lane        *work = block_out(io->work, 0, 0), *inverse = block_out(io->inverse, 0, 0),
          *scale = block_out(io->scale, 0, 0), *pivot = block_out(io->pivot, 0, 0);

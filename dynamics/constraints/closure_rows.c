@@ -25,7 +25,7 @@ LANE_INLINE void add_row(lane *to, const lane *from, size_t n, double factor, bo
 
 void LANE_NAME(closure_rows)(const dyn_scene *scene, void *memory, const dyn_closure_rows *io, size_t blocks)
 {
-    (void)scene, (void)memory, (void)blocks; /* always 1 */
+    (void)scene, (void)memory, (void)blocks; /* `blocks` is always 1 */
     const lane *raw = block_in(io->jacobian, 0, 0);
     lane       *to  = block_out(io->rows, 0, 0);
     for (size_t r = 0; r < io->n; r++) {

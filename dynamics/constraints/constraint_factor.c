@@ -5,7 +5,7 @@
 #include <float.h>
 #include <string.h>
 
-enum { TILE = 4 /* packs that are computed together, since the next addition to one sum waits for the last one */ };
+enum { TILE = 4 /* packs summed at the same time: an addition to one sum must wait for the previous one */ };
 
 size_t LANE_NAME(constraint_factor_size)(const dyn_model *m)
 {
@@ -44,7 +44,8 @@ static lane_mask factor_mass(const constraint_system *s, lane *singular)
 
 /* --- X ---------------------------------------------------------------------------------------------------------- */
 
-/* Sets the rows of X (constraint.h) in Q: J^T, without the coordinates that are driven. */
+/* Sets Q to [J^T; sqrt(delta) 1], with zero rows for driven coordinates; eliminate_rows makes X (constraint.h) of
+ * it. */
 static void set_rows(const constraint_system *s)
 {
     const lane *J = block_in(s->io->J, 0, 0), *driven = block_in(s->io->driven, 0, 0);
@@ -60,7 +61,7 @@ static void set_rows(const constraint_system *s)
         s->Q[(s->nv + a) * s->k + a] = lane_of(sqrt(s->io->damping));
 }
 
-/* The number in the first lane. */
+/* Returns the number in the first lane. */
 LANE_INLINE double number_of_first_lane(lane x)
 {
 #if LANES == 1
@@ -98,15 +99,15 @@ LANE_INLINE void extend_range(const constraint_system *s, size_t v)
     if (s->end[v] > s->end[up]) s->end[up] = s->end[v];
 }
 
-/* Returns the first column in which row e of X may be nonzero. The rows behind nv are those of the damping, a
- * diagonal. */
+/* Returns the first column in which row e of X may be nonzero. The k rows after the first nv are sqrt(delta) times the
+ * unit matrix. */
 LANE_INLINE size_t first_column_of(const constraint_system *s, size_t e)
 {
     return e < s->nv ? s->first[e] : e - s->nv;
 }
 
-/* Subtracts L_vi times row v from row i of each ancestor i of v, then multiplies row v by D^-1/2. In a tile of columns
- * from column a on. */
+/* Subtracts L_vi times row v from row i of each ancestor i of v, then multiplies row v by D^-1/2, in the columns of a
+ * tile that begins at column a. */
 LANE_INLINE void eliminate_tile(const constraint_system *s, size_t v, size_t a, const int packs)
 {
     const int  *up   = s->mass.tree.ancestor;
@@ -125,7 +126,7 @@ LANE_INLINE void eliminate_tile(const constraint_system *s, size_t v, size_t a, 
         pack_store(from + t * PACK, pack_of(s->root[v]) * x[t]);
 }
 
-/* Does the same in column a, entry by entry. */
+/* Does the work of eliminate_tile in the single column a. */
 LANE_INLINE void eliminate_entry(const constraint_system *s, size_t v, size_t a)
 {
     const int  *up = s->mass.tree.ancestor;
@@ -166,15 +167,17 @@ static void eliminate_rows(const constraint_system *s)
 
 /* --- Q U -------------------------------------------------------------------------------------------------------- */
 
-/* One pass over the columns of Q in the Gram-Schmidt process. */
+/* One pass of the Gram-Schmidt process over columns of Q: subtracts multiples of column b, and multiplies by
+ * `column`. */
 typedef struct column_pass {
     size_t      b, column;
-    const lane *U;  /* row b */
-    lane       *to; /* products of `column` with the columns */
+    const lane *U;  /* row b of U */
+    lane       *to; /* scalar products of `column` with each of these columns */
 } column_pass;
 
-/* If the pass `subtracts`, subtracts column b times entries of U from a tile of columns from column a on. Then sets the
- * products of these columns with `column`. Rows in which `column` and the columns before are zero change nothing. */
+/* If the pass `subtracts`, subtracts U_bc times column b from each column c of the tile that begins at column a. Then
+ * sets p->to to the scalar products of these columns with p->column. Skips rows that are zero in p->column and in all
+ * columns before it. */
 LANE_INLINE void advance_tile(const constraint_system *s, const column_pass *p, size_t a, const int packs,
                               const bool subtracts)
 {
@@ -197,7 +200,7 @@ LANE_INLINE void advance_tile(const constraint_system *s, const column_pass *p, 
         pack_store(p->to + a + t * PACK, sum[t]);
 }
 
-/* Does the same in column a, entry by entry. */
+/* Does the work of advance_tile in the single column a. */
 LANE_INLINE void advance_column(const constraint_system *s, const column_pass *p, size_t a, const bool subtracts)
 {
     lane  sum = lane_of(0);
@@ -221,7 +224,7 @@ LANE_INLINE void advance_columns(const constraint_system *s, const column_pass *
         advance_column(s, p, a, subtracts);
 }
 
-/* Sets the squared lengths of the columns of X, their sum and, if requested, G. */
+/* Sets the squared lengths of the columns of X, their sum and, if requested, G = X^T X. */
 static void measure_columns(const constraint_system *s, lane *sizes)
 {
     lane *G = block_out(s->io->delassus, 0, 0), *trace = block_out(s->io->trace, 0, 0);
@@ -240,8 +243,8 @@ static void measure_columns(const constraint_system *s, lane *sizes)
     }
 }
 
-/* Replaces X by Q and sets U, 1 / P and the rank. One pass over Q subtracts column b from those behind it, and
- * multiplies them by column b + 1. */
+/* Factors X = Q U: replaces X by Q and sets U, 1 / P and the rank. Pass b removes the part along column b from the
+ * later columns, and computes their products with column b + 1. */
 static void orthogonalise_columns(const constraint_system *s, const lane *sizes, lane *rank)
 {
     const size_t k = s->k;
@@ -272,8 +275,8 @@ static lane multiply_entries(const lane *x, const lane *y, size_t n)
     return sum;
 }
 
-/* Finds row a of B and of T from row a of U and the rows of B behind it, orthogonalizing twice because of rounding
- * errors. The diagonal of T holds reciprocals, and zero for a dependent direction, whose row of U is zero. */
+/* Finds row a of B and of T (N = T^T B) from row a of U and the rows of B after it, and orthogonalizes twice because of
+ * rounding errors. The diagonal of T holds reciprocals, and zero for a dependent direction, whose row of U is zero. */
 static void orthogonalise_row(const constraint_system *s, size_t a)
 {
     const size_t k   = s->k;
@@ -308,7 +311,7 @@ static lane_mask holds_numbers(const constraint_system *s)
 
 void LANE_NAME(constraint_factor)(const dyn_scene *scene, void *memory, const dyn_constraint_factor *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* `blocks` is always 1 */
     constraint_system s;
     constraint_place(scene, memory, io, &s);
     lane           *sizes = block_out(io->sizes, 0, 0), *rank = block_out(io->rank, 0, 0);

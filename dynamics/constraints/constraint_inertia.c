@@ -54,10 +54,10 @@ static void set_inverse(const constraint_system *s, const lane *V, lane *inverse
 void LANE_NAME(constraint_inertia)(const dyn_scene *scene, void *memory, const dyn_constraint_inertia *io,
                                    size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* `blocks` is always 1 */
     constraint_system s;
     constraint_place(scene, memory, io->factor, &s);
-    lane *V = s.B; /* lanes in which directions depend on each other have no Lambda */
+    lane *V = s.B; /* B matters only in lanes with dependent directions, which have no Lambda */
     invert_upper(&s, V);
     set_inertia(&s, V, block_out(io->inertia, 0, 0), block_out(io->bound, 0, 0));
     if (io->inverse) set_inverse(&s, V, block_out(io->inverse, 0, 0));

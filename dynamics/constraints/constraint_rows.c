@@ -6,7 +6,7 @@
 
 typedef struct rows_workspace {
     held_workspace held;
-    lane          *frame_J; /* [6 x nv] */
+    lane          *frame_J; /* [6 x nv] Jacobian of one frame: scratch */
     void          *memory;  /* workspace of mass_matrix */
 } rows_workspace;
 
@@ -26,7 +26,7 @@ size_t LANE_NAME(constraint_rows_size)(const dyn_model *m)
 
 void LANE_NAME(constraint_rows)(const dyn_scene *scene, void *memory, const dyn_constraint_rows *io, size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* `blocks` is always 1 */
     arena          a    = {.base = memory};
     rows_workspace ws   = rows_place(&a, scene->model);
     const dyn_step step = {.n_held = io->n_held, .held = io->held};

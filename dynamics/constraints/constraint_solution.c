@@ -54,7 +54,8 @@ static void eliminate_right_side(const constraint_system *s, const lane *c, lane
     }
 }
 
-/* Replaces r by (N^T)^+ c = T^-1 B c in the lanes of `where`, those with dependent directions. */
+/* Replaces r by (N^T)^+ c = T^-1 B c (dynamics/constraint.h) in the lanes of `where`, those with dependent
+ * directions. */
 static void project_right_side(const constraint_system *s, lane_mask where, const lane *c, lane *r)
 {
     const size_t k = s->k;
@@ -107,7 +108,7 @@ static void set_change(const constraint_system *s, const lane *w, lane *change)
 void LANE_NAME(constraint_solution)(const dyn_scene *scene, void *memory, const dyn_constraint_solution *io,
                                     size_t blocks)
 {
-    (void)blocks; /* always 1 */
+    (void)blocks; /* `blocks` is always 1 */
     constraint_system s;
     constraint_place(scene, memory, io->factor, &s);
     lane *c = block_out(io->along, 0, 0), *l = block_out(io->efforts, 0, 0), *energy = block_out(io->energy, 0, 0);

@@ -4,7 +4,7 @@
 #include "dynamics/constraint.h"
 #include "dynamics/recursion/mass_factor.h"
 
-/* The factors of dynamics/constraint.h as lanes. */
+/* The factors of a constraint (dynamics/constraint.h), as lanes. */
 typedef struct constraint_system {
     const dyn_constraint_factor *io;
     size_t                       nv, k, n; /* n: rows of Q */
@@ -15,7 +15,7 @@ typedef struct constraint_system {
     size_t          *first, *end; /* [nv] row v of X is nonzero only in the columns first[v] to end[v] - 1 */
 } constraint_system;
 
-/* Sets the arrays in the workspace; the factors of the caller do not contain them. */
+/* Takes from the workspace the arrays that are not among the factors of the caller. */
 static inline void constraint_place_scratch(arena *a, const dyn_model *m, constraint_system *s)
 {
     s->mass.tree = coordinate_tree_place(a, m);
@@ -31,7 +31,7 @@ static inline size_t constraint_size(const dyn_model *m)
     return a.used;
 }
 
-/* Sets the system in the caller's struct, which keeps a pointer to its own model. */
+/* Sets *s. *s may point to its own member `coupled`, so that *s must not be copied. */
 static inline void constraint_place(const dyn_scene *scene, void *memory, const dyn_constraint_factor *io,
                                     constraint_system *s)
 {

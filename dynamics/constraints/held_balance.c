@@ -7,7 +7,7 @@
 
 enum {
     PASSES = 2, /* a second subtraction takes away what rounding errors of the first have left */
-    TILE   = 4  /* sums side by side, since the next addition to one waits for the last one */
+    TILE   = 4  /* sums computed at the same time: an addition to one must wait for the previous one */
 };
 
 size_t LANE_NAME(held_balance_size)(const dyn_model *m)
@@ -18,7 +18,8 @@ size_t LANE_NAME(held_balance_size)(const dyn_model *m)
 
 /* --- accelerations ------------------------------------------------------------------------------------------------ */
 
-/* Adds J qdd to the accelerations of `rows` held directions from direction a on, and its terms to their scales. */
+/* Adds J qdd to the accelerations of `rows` held directions from direction a on, and the sum of |J_av qdd_v| to their
+ * scales. */
 LANE_INLINE void add_tile(const dyn_held_balance *io, const lane *qdd, size_t a, const int rows)
 {
     const lane *J     = block_in(io->J, 0, 0) + a * io->nv;
@@ -85,7 +86,7 @@ static void subtract_rows(const lane *E, size_t n, size_t k, lane *row, lane *R)
     }
 }
 
-/* Sets row u of E to that of A diag(w)^-1/2. */
+/* Sets row u of E to row u of A diag(w)^-1/2 (held/held_wrenches.h). */
 static void set_row(const dyn_held_balance *io, size_t u, lane *row)
 {
     const lane *J = block_in(io->J, 0, 0) + io->passive[u];
@@ -112,8 +113,9 @@ static void orthonormalise(const dyn_held_balance *io, size_t u, lane *E, lane *
         row[a] = row[a] * factor;
 }
 
-/* Sets e_u, the part of effort u that the rows before u do not determine, and what remains of it with its scale. `R` is
- * row u, `all` the matrix R. */
+/* Sets e_u of R^T e = tau_0U (held/held_wrenches.h) by forward substitution. If row u depends on those before it, e_u
+ * is zero and `remains` receives the effort that the earlier rows leave. Sets the scale of this effort, too. `R` is row
+ * u of R^T, `all` all rows. */
 static void set_right(const dyn_held_balance *io, size_t u, const lane *R, const lane *all)
 {
     const size_t n    = io->n_passive;
@@ -136,7 +138,7 @@ static void set_right(const dyn_held_balance *io, size_t u, const lane *R, const
 
 void LANE_NAME(held_balance)(const dyn_scene *scene, void *memory, const dyn_held_balance *io, size_t blocks)
 {
-    (void)memory, (void)blocks; /* always 1 */
+    (void)memory, (void)blocks; /* `blocks` is always 1 */
     const size_t k = io->k, n = io->n_passive;
     lane        *E = block_out(io->E, 0, 0), *R = block_out(io->R, 0, 0);
     lane        *e = block_out(io->e, 0, 0), *x = block_out(io->x, 0, 0);

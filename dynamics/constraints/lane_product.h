@@ -1,11 +1,11 @@
 /* lane_product.h - multiplies small matrices in lanes, in tiles of a few rows and packs, so that the processor adds to
- * several sums at once. The tiles change no bits. */
+ * several sums at once. The size of the tiles does not change the results. */
 #pragma once
 #include "dynamics/math/pack.h"
 
 enum { PRODUCT_ROWS = 4, PRODUCT_PACKS = 2 };
 
-/* C = A B, C += A B or C -= A B, as dyn_matrix_product describes it */
+/* The product C = A B, C += A B or C -= A B, with the fields of dyn_matrix_product */
 typedef struct lane_product {
     size_t      m, k, n;
     const lane *A;

@@ -4,7 +4,7 @@
 #include "dynamics/recursion/workspace.h"
 #include "lane_product.h"
 
-enum { LARGE = 4096 /* products in a row from which on the deadline is checked between rows */ };
+enum { LARGE = 4096 /* multiplications per row of C, from which on the deadline is checked between rows */ };
 
 size_t LANE_NAME(matrix_product_size)(const dyn_model *m)
 {
@@ -14,7 +14,7 @@ size_t LANE_NAME(matrix_product_size)(const dyn_model *m)
 
 void LANE_NAME(matrix_product)(const dyn_scene *scene, void *memory, const dyn_matrix_product *io, size_t blocks)
 {
-    (void)memory, (void)blocks; /* always 1 */
+    (void)memory, (void)blocks; /* `blocks` is always 1 */
     const lane_product p     = {.m     = io->m,
                                 .k     = io->k,
                                 .n     = io->n,

@@ -6,23 +6,24 @@
  *     F = N n - mu N v_t / sqrt(|v_t|^2 + v_s^2),  N = max(0, k d (1 - c n.v)),
  *
  * the compliant normal force of Hunt & Crossley (1975), which is continuous at touch and never pulls, and Coulomb
- * friction that is smooth at rest: below the slip velocity v_s a point creeps. Between touch at the velocity u and
- * separation at e u a mass that nothing else moves satisfies c u (1 + e) = ln((1 + c u) / (1 - c e u)). */
+ * friction that is smooth at v_t = 0. This friction does not hold a point at rest: below the slip velocity v_s the
+ * point creeps. A free mass that touches with the velocity u separates with e u, where the coefficient of restitution e
+ * satisfies c u (1 + e) = ln((1 + c u) / (1 - c e u)). */
 #pragma once
 #include "contact.h"
 
-/* A point of the robot that a plane pushes out. */
+/* A point of the robot, and the plane that pushes it out. */
 typedef struct dyn_compliant_contact {
     dyn_frame frame;       /* the point is its origin */
-    double    point[3];    /* p, m, world axes */
-    double    normal[3];   /* n, of unit length, world axes, out of the ground */
+    double    point[3];    /* p, a point of the plane, m, world axes */
+    double    normal[3];   /* n, unit normal of the plane out of the ground, world axes */
     double    stiffness;   /* k, N/m */
     double    dissipation; /* c, s/m */
-    double    friction;    /* mu */
-    double    slip;        /* v_s, m/s */
+    double    friction;    /* mu, coefficient of friction */
+    double    slip;        /* v_s, slip velocity of the friction law, m/s */
 } dyn_compliant_contact;
 
-/* Points with their arrays in lanes. */
+/* All points, and arrays in lanes for the states of one block. */
 typedef struct dyn_compliant_contacts {
     size_t                       n;
     const dyn_compliant_contact *point;               /* [n] the points */
@@ -34,14 +35,15 @@ typedef struct dyn_compliant_contacts {
 bool dyn_compliant_contacts_open(dyn_memory memory, size_t W, size_t n, const dyn_compliant_contact *point,
                                  dyn_compliant_contacts *points);
 
-/* Returns the site of the force at a point as a wrench whose torque and point are zero. */
+/* Returns the site (dyn_wrench_site) through which kernels apply the force on a point: its frame, with components in
+ * world axes. The torque and the point of application of such a wrench are zero. */
 dyn_wrench_site dyn_compliant_contacts_site(const dyn_compliant_contact *point);
 
-/* Sets the forces of one block of states in W lanes. Past the deadline they stay as they are. */
+/* Sets the forces of one block of states in W lanes. Past the deadline the remaining forces keep their old values. */
 void dyn_compliant_contacts_find(const dyn_compliant_contacts *points, const dyn_contact_states *states, size_t W,
                                  dyn_deadline deadline);
 
-/* Writes the forces to the last of n wrenches of 9 numbers, in W lanes. */
+/* Writes the forces to the last points->n of n external wrenches, of 9 numbers each in W lanes. */
 void dyn_compliant_contacts_put(const dyn_compliant_contacts *points, size_t W, size_t n, double *wrenches);
 
 /* Returns half of sqrt(mass / k), in s, with the largest stiffness k: a sixth of the time that a point of this mass

@@ -68,7 +68,7 @@ void dyn_contact_spread(const dyn_held_set *contact, size_t W, const double *alo
             to[entry[a] * W + lane] = factor * along[a * W + lane];
 }
 
-/* The acceleration by which velocities of rounding size are judged, m/s^2. */
+/* Returns A of held_directions.h for linear rows, m/s^2: |gravity|, but at least standard gravity. */
 static double gravity_of(const dyn_scene *scene)
 {
     const double *g = scene->gravity;
@@ -96,8 +96,8 @@ static void set_frame_sizes(const dyn_contact_block *b, const dyn_held_frame *he
                                                                    : gravity / reach + b->unsettled * w * w;
 }
 
-/* Copies row `axis` of b->frame_J to row `row` of J, or zeros where the row counts as zero beside `reach`, m
- * (held_directions.h). */
+/* Copies row `axis` of b->frame_J to row `row` of J. In lanes where the row counts as zero (held_directions.h), writes
+ * zeros. `reach` is the reach R of the frame, m. */
 static void copy_held_row(const dyn_contact_block *b, size_t axis, double reach, size_t row)
 {
     const size_t  nv = b->nv, W = b->W;
@@ -172,8 +172,8 @@ static void fill_frame(const dyn_contact_block *b, size_t i, const dyn_contact_s
     }
 }
 
-/* Finds J, Jdot qd, sizes and M of all lanes. A mechanism with loops has no kernel for the rows: it takes them frame by
- * frame. */
+/* Finds J, Jdot qd, sizes and M of all lanes. For a mechanism with loops there is no kernel constraint_rows: the rows
+ * are then found frame by frame. */
 void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *states)
 {
     const dyn_held_set *contact = b->contact;

@@ -58,8 +58,8 @@ typedef struct dyn_contact_block {
     double              unsettled; /* factor of V (held_directions.h): 1, or more for stages of an integrator */
     double              damping;   /* contact damping delta of the first comment */
     double             *M;         /* nv x nv, symmetric; NULL: not wanted */
-    double             *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted; set for
-                                               mechanisms with loops alone */
+    double             *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix, only for mechanisms with
+                                               loops; NULL: not wanted */
     double *levers;                         /* n x 3, m: contact points of rolling frames from their origins */
     double *frame_J, *frame_J_dot;          /* 6 x nv each, Jacobian of one frame and its rate: scratch */
     double *frame_turn, *frame_rates;       /* 4 and 9, orientation and rates of one rolling frame: scratch */
@@ -78,7 +78,7 @@ typedef struct dyn_contact_block {
 size_t            dyn_contact_entries(size_t nv, const dyn_held_set *contact);
 dyn_contact_block dyn_contact_lay_out(const dyn_held_set *contact, size_t nv, size_t W, double *lanes);
 
-/* Lists the places of the k held directions among the n x 6 numbers of the frames' wrenches. */
+/* Sets entry[a] to the index of held direction a, of k, among the n x 6 numbers of the frames' wrenches. */
 void dyn_contact_list_entries(const dyn_held_set *contact, size_t entry[DYN_MAX_HELD_AXES]);
 
 /* Writes `factor` times the numbers `along` the held directions (k, in lanes of width W) to `to` (n x 6 in lanes), with
@@ -99,8 +99,8 @@ bool dyn_contact_factor(dyn_contact_block *b, const dyn_contact_states *states);
 /* False if M of this lane is not positive definite, or a number is not finite. */
 bool dyn_contact_is_factored(const dyn_contact_block *b, size_t lane);
 
-/* Finds the outputs for the right sides b = scale (drift + J x) in all lanes. `drift` (k) or x (nv) NULL: zeros.
- * Contradictions are looked for where `checks`: then b are the accelerations J qdd + Jdot qd without contacts. */
+/* Finds the outputs for the right sides b = scale (drift + J x) in all lanes. `drift` (k) or x (nv) NULL: zeros. With
+ * `checks`, sets b->contradictory too; b must then be the accelerations J qdd + Jdot qd without contacts. */
 void dyn_contact_find(const dyn_contact_block *b, const dyn_contact_states *states, const double *drift,
                       const double *x, double scale, bool checks);
 
@@ -109,7 +109,7 @@ void dyn_contact_find(const dyn_contact_block *b, const dyn_contact_states *stat
 void dyn_contact_find_inertia(const dyn_contact_block *b, const dyn_contact_states *states, double *inertia,
                               double *inverse, double *bound);
 
-/* Turns the rows and columns of rolling frames in J M^-1 J^T + delta (k x k in W lanes) from the axes of their planes
+/* Rotates the rows and columns of rolling frames in J M^-1 J^T + delta (k x k in W lanes) from the axes of their planes
  * to those of the world. */
 void dyn_contact_turn_delassus(const dyn_contact_block *b, double *delassus);
 

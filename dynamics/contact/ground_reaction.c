@@ -121,7 +121,7 @@ static bool find_shares(dyn_ground_state *s)
         s->distance[k] = sqrt(dyn_dot(arm, arm));
     }
     if (s->ground->n_contacts == 1) return true;
-    if (s->support != DYN_BOTH_FEET) { /* the other foot is lifted */
+    if (s->support != DYN_BOTH_FEET) { /* one foot is lifted */
         s->share[0] = s->support == DYN_FIRST_FOOT;
         s->share[1] = s->support == DYN_SECOND_FOOT;
         return true;

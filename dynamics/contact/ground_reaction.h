@@ -1,8 +1,8 @@
 /* ground_reaction.h - computes the wrenches of the ground on one or two feet of a robot in motion: one state, no lanes.
  *
  * The method has two steps (Xiang et al. 2009; Barman 2020, ch. 5). First, inverse dynamics without ground gives the
- * efforts tau_b along the six coordinates of the base. The ground bears them instead, by the resultant [F; N_b] about
- * the base's origin b:
+ * efforts tau_b along the six coordinates of the base. The ground must provide them, by a wrench with the resultant [F;
+ * N_b] about the base's origin b:
  *
  *     J_b^T [F; N_b] = tau_b,   J_b: Jacobian of the base with respect to its own six coordinates.
  *
@@ -42,7 +42,7 @@ bool dyn_ground_moves_with_base(const dyn_model *tree, int body, int base);
  * only a part of the load; NULL: none does. */
 const dyn_loop *dyn_ground_loop_to_world(const dyn_mechanism *mechanism, int base);
 
-/* The feet that carry a state. */
+/* The feet on which the robot stands in a state. */
 typedef enum dyn_support { DYN_BOTH_FEET, DYN_FIRST_FOOT, DYN_SECOND_FOOT } dyn_support;
 
 typedef struct dyn_ground_state {

@@ -1,5 +1,5 @@
-/* rolling.h - finds the contact point of a rolling frame (dyn_rolling), and moves its motion and its wrench between
- * this point and the frame's origin. Kernels do the same in algorithms/held_rows.h.
+/* rolling.h - finds the contact point of a rolling frame (dyn_rolling), and converts the motion and the wrench of the
+ * frame between this point and the frame's origin. Kernels do the same in algorithms/held_rows.h.
  *
  * All numbers are of one lane or of W lanes, with entries W apart, in world axes unless other ones are named. */
 #pragma once
@@ -24,5 +24,5 @@ void dyn_rolling_put_wrench(const dyn_held_frame *frame, size_t W, const double 
 /* Returns the component of the force of a wrench along direction `axis` of the plane, in one lane. */
 double dyn_rolling_force(const dyn_rolling *rolling, size_t W, int axis, const double *wrench);
 
-/* Turns a vector of 3 entries, `stride` apart, from the axes of the plane to those of the world. */
+/* Rotates a vector of 3 entries, `stride` apart, from the axes of the plane to those of the world. */
 void dyn_rolling_to_world(const dyn_rolling *rolling, size_t stride, double *x);

@@ -45,9 +45,9 @@ size_t dyn_task_entries(size_t nv, size_t k);
 void   dyn_task_lay_out(dyn_task *task, double *room); /* the caller sets task->nv and k */
 
 /* Returns the largest absolute entry of a frame's Jacobian (6 x nv, entries W apart), in the unit of row `axis`;
- * `reach` converts rows of the other unit (dyn_point_reach). Entries far below it are rounding errors of a direction in
- * which nothing moves the frame: one of a robot that does not leave a plane, or any of a frame on the axis of its
- * joint. */
+ * `reach` converts rows of the other unit (dyn_point_reach). Entries far below this value are rounding errors, in a
+ * direction in which no coordinate moves the frame: for a planar robot the one normal to its plane, for a frame on the
+ * axis of the only joint every translation. */
 double dyn_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, double reach);
 
 /* Copies one lane of a mass matrix (nv x nv) and of a Jacobian (k x nv), both in lanes of width W, to M and X. */

@@ -23,8 +23,8 @@ static void hold_contacts(const dyn_controller_input *c, double *qdd)
     dyn_contact_pad(b, c->states, c->nv, qdd);
 }
 
-/* Finds the accelerations of the passive coordinates from those of the actuated coordinates, for M_pp qdd_p = -M_pa
- * qdd_a - h_p (controller.h). Both are entries of qdd. */
+/* Solves M_pp qdd_p = -M_pa qdd_a - h_p (controller.h) for the accelerations qdd_p of the passive coordinates. qdd
+ * holds qdd_a of the actuated coordinates on entry, and both on return. */
 static void find_passive(const dyn_controller_input *c, double *qdd)
 {
     double *driven_qdd = c->work + c->nv * c->W;
@@ -36,7 +36,8 @@ static void find_passive(const dyn_controller_input *c, double *qdd)
     if (c->contact) hold_contacts(c, qdd);
 }
 
-/* Friction that depends on the load is added last, because the wrenches on held frames change the load. */
+/* Computes tau. Friction that depends on the load is added last, because the wrenches on held frames change the
+ * load. */
 static void computed_torque(const dyn_controller_input *c, double *tau)
 {
     dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->work, .tau = tau};

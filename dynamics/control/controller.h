@@ -4,7 +4,7 @@
  *     pd_gravity tau = u + g(q)
  *     computed_torque tau = inverse dynamics of r'' + u
  *     pd_feed_forward tau = u + inverse dynamics of (r, r', r'')
- *     hua for robots with elastic joints; motors follow what the joints need (hua_torques.h)
+ *     hua for robots with elastic joints; the motors track angles that give the joints' torques (hua_torques.h)
  *     state_feedback tau = r + K (x_ref - x) with a matrix K of gains and constant x_ref (state_feedback.h)
  *
  * z is the integral of r - q; the caller integrates it. Without gains ki the term is left out.
@@ -66,7 +66,7 @@ typedef struct dyn_controller_input {
     double            *work; /* scratch: `entries` doubles per state */
 } dyn_controller_input;
 
-/* States in lanes, and the place for their differences from a reference. */
+/* States in lanes, and the arrays that receive their differences from a reference. */
 typedef struct dyn_controlled_state {
     const dyn_mechanism *mechanism;
     const int           *position; /* [nv] as in dyn_controller_input */
@@ -90,8 +90,8 @@ typedef struct dyn_controller {
     size_t (*entries)(const dyn_model *model);
     size_t (*states)(const dyn_model *model);
     void (*torques)(const dyn_controller_input *c, double *tau);
-    /* Sets the errors of a controller whose signal is no reference. NULL: the errors are r - q and r' - q', and 0 for
-     * joints with a quaternion. */
+    /* Sets the errors of a controller whose signal r(t) is not a reference position. NULL: the errors are r - q and r'
+     * - q', and 0 for joints with a quaternion. */
     void (*errors)(const void *options, const dyn_controlled_state *x);
     /* Sets the controller's own state at the start of a simulation; on entry it is zero. `tau` (nv) is work. NULL: the
      * state starts at zero. */

@@ -111,7 +111,7 @@ static void torques(const dyn_controller_input *c, double *tau)
     }
 }
 
-/* Starts the filter at rest, at the motor angles theta_d that the controller wants at time 0. */
+/* Starts the filter at rest, at the motor angles theta_d that the controller commands at time 0. */
 static void start(const dyn_controller_input *c, double *tau, double *state)
 {
     const dyn_model     *m     = c->scene->model;

@@ -45,8 +45,8 @@ typedef struct dyn_hua_state {
     double *x1, *x2; /* n each: state of the filter of each elastic joint; replaced by its rates */
     double *tau;     /* nv: the torques, the result */
     double *L, *wanted, *sigma, *velocity, *acceleration, *measured; /* scratch: nv x nv; nv each */
-    int    *pivot;                                                   /* work: nv */
-    bool   *is_motor;                                                /* work: nv */
+    int    *pivot;                                                   /* nv: scratch */
+    bool   *is_motor;                                                /* nv: scratch, true for motor coordinates */
 } dyn_hua_state;
 
 /* dyn_hua_entries returns the doubles that all arrays but the gains need together. dyn_hua_lay_out sets the arrays;

@@ -1,4 +1,4 @@
-/* pid.c - computes the efforts of the controller pid, which knows nothing of the robot: feedback of the errors
+/* pid.c - computes the efforts of the controller pid, feedback of the errors without a model of the robot
  * (controller.h). */
 #include "controller.h"
 

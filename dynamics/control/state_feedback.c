@@ -5,9 +5,9 @@
 #include "dynamics/motion/tangent.h"
 #include <string.h>
 
-enum { ROWS = 16 /* rows of the matrix between two looks at the deadline */ };
+enum { ROWS = 16 /* rows of the matrix between two checks of the deadline */ };
 
-/* Writes the difference of a joint with a quaternion. Entry i of the joint's velocities is error[v + i]. */
+/* Writes the position errors of a joint with a quaternion. Axis i of the joint has the error error[0][v + i]. */
 static void find_turn_error(const dyn_controlled_state *x, const dyn_body *body, const dyn_points *reference)
 {
     const int place = dyn_first_position(x->mechanism, body), v = dyn_first_velocity(x->mechanism, body);
@@ -39,7 +39,7 @@ static void find_state_errors(const void *options, const dyn_controlled_state *x
     }
 }
 
-/* Stops at the deadline, past which nothing uses the efforts. */
+/* Computes tau = r + K e. Stops at the deadline: the efforts are then not used. */
 static void state_feedback(const dyn_controller_input *c, double *tau)
 {
     const dyn_state_feedback *f  = c->options;

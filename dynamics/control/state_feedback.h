@@ -3,9 +3,9 @@
  *
  *     tau = r(t) + K [e; q'_ref - q'].
  *
- * r is the signal of the controller, K a constant matrix, and e the difference from the position q to q_ref: q_ref - q
- * of a coordinate of its own; of a joint with a quaternion the negative of the tangent difference of q from q_ref
- * (dynamics/motion/tangent.h), which is at most pi long. */
+ * r is the signal of the controller, K a constant matrix, and e the position error: q_ref - q of a joint with one
+ * coordinate. For a joint with a quaternion e is the negative of the tangent difference of q from q_ref
+ * (dynamics/motion/tangent.h), whose rotation vector is at most pi long. */
 #pragma once
 #include "controller.h"
 #include "dynamics/motion/points.h"
@@ -13,5 +13,5 @@
 typedef struct dyn_state_feedback {
     const double *gain; /* [nv][2 nv]: rows are efforts; columns are errors of positions, then of velocities */
     dyn_points    q;    /* q_ref: one point of nq numbers, with unit quaternions */
-    dyn_points    qd;   /* q'_ref: one point of nv numbers; its numbers are NULL: at rest */
+    dyn_points    qd;   /* q'_ref: one point of nv numbers; zero if `numbers` is NULL */
 } dyn_state_feedback;

@@ -1,4 +1,5 @@
-/* cone_newton.c - Newton's method on the conditions of optimality of a least norm within cones (cone_newton.h). */
+/* cone_newton.c - finds the vector of least norm within cones: Newton's method on the conditions of optimality
+ * (cone_newton.h). */
 #include "cone_newton.h"
 #include <lapacke.h>
 #include <math.h>
@@ -21,8 +22,8 @@ static double sum_of_products(const double *a, const double *b, size_t n)
     return sum;
 }
 
-/* Turns the half space of a cone so that it touches the cone at x. Returns |T x|; 0 for a row of linear limits and at
- * the apex of a cone. */
+/* Sets the half space of an active cone to the one that touches the cone at x, and rescales its multiplier. Returns |T
+ * x|. Returns 0, and changes nothing, for a row of linear limits and at the apex of a cone. */
 static double turn_half_space(const dyn_least_norm *s, dyn_active_limit *active)
 {
     if (active->limit < s->n_rows) return 0;
@@ -80,8 +81,8 @@ static void add_curvature(const dyn_least_norm *s, const dyn_active_limit *activ
                 active->multiplier / active->length * p[i] * p[j] / size;
 }
 
-/* Appends a unit gradient as row and column `index` of s->kkt, a matrix with `order` rows; the right side is such that
- * the gradient's value at x becomes `right`. */
+/* Appends a unit gradient as row and column `index` of s->kkt, a matrix with `order` rows; the right side makes the
+ * product of the gradient with the new x equal to `right`. */
 static void append_condition(const dyn_least_norm *s, size_t index, size_t order, const double *gradient, double right)
 {
     for (size_t e = 0; e < s->k; e++)
@@ -121,9 +122,9 @@ static void set_stress(const dyn_least_norm *s, size_t order)
     }
 }
 
-/* Sets the matrix and the right side of Newton's equations for the changes of x and of the multipliers, and turns the
- * half spaces so that they touch the cones at x. Solving for changes keeps the rounding errors of large multipliers out
- * of the limits. Returns the order of the matrix; 0: there are more active limits than entries of x. */
+/* Sets the matrix and the right side of Newton's equations for the changes of x and of the multipliers, and sets the
+ * half spaces to those that touch the cones at x. Solving for changes keeps the rounding errors of large multipliers
+ * out of the limits. Returns the order of the matrix; 0: there are more active limits than entries of x. */
 static size_t set_conditions(dyn_least_norm *s)
 {
     const size_t k = s->k, equations = count_equations(s), order = k + equations + s->n_active;

@@ -69,9 +69,9 @@ bool dyn_held_rates_begin(dyn_held_rates *r, size_t lane)
 
 /* --- motion ------------------------------------------------------------------------------------------------------- */
 
-/* Subtracts from the first three of `jerk` the part that turns with the frame's axes: the second time derivatives of
- * the components of v are j - a' x v - 2 w x a + w x (w x v), and those of w are w'' - w x a', with a' the angular
- * acceleration. */
+/* Sets `jerk` to the second time derivatives of the components of v and w in the axes of the frame, which rotate. The
+ * derivatives of v are j - w' x v - 2 w x a + w x (w x v), and of w are w'' - w x w', with the acceleration a and the
+ * jerk j, w'' of r. */
 static void turn_jerk(const dyn_held_rates *r, size_t lane, double jerk[6])
 {
     const size_t W = r->block->W;
@@ -117,7 +117,7 @@ static double turning_of(const dyn_held_rates *r, const double *qd, double least
     return sum;
 }
 
-/* Sets the jerks of one held frame, and their scales (dyn_held_rates_moves), in one lane, from row `first` on. */
+/* Sets the jerks of one held frame, and their scales (dyn_held_rates_find_moving), in one lane, from row `first` on. */
 static void set_jerks(const dyn_held_rates *r, const dyn_held_frame *frame, double w, const double *qddd, size_t first,
                       size_t lane)
 {
@@ -264,7 +264,7 @@ static void take_column(const dyn_held_rates *r, const dyn_held_columns *columns
     if (!columns->direction) memset(r->direction, 0, k * W * sizeof *r->direction);
 }
 
-/* Adds lever l to `to` (nv rows, n numbers apart), where `lever` is the column of one axis in a matrix nv x 6. */
+/* Adds `lever` times l to `to` (nv rows, n numbers apart). `lever` is the column of one axis in a matrix nv x 6. */
 static void add_lever(const dyn_held_rates *r, const double *lever, const double *l, size_t n, double *to)
 {
     const size_t W = r->block->W;

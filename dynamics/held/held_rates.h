@@ -3,7 +3,7 @@
  *
  * A, w, l, x, E, U and tau_0 are those of held_wrenches.h. With A diag(w)^-1/2 = L E, L lower triangular, x = E^T nu +
  * (parts of active limits), and L^T mu = nu, so that E^T nu = diag(w)^-1/2 A^T mu. For a derivative ' with respect to
- * anything, h = tau_0U' - A' l is the derivative of the efforts at constant l, and
+ * time or a parameter, h = tau_0U' - A' l is the derivative of the efforts at constant l, and
  *
  *     E x' = L^-1 h,  x' = diag(w)^-1/2 A'^T mu + E^T nu' + (changes of the parts of active limits),
  *

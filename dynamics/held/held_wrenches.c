@@ -79,7 +79,7 @@ bool dyn_held_is_finite(const dyn_held_block *b, size_t lane)
     return isfinite(sum);
 }
 
-/* Returns 0, or 1 + the first of n values that is not negligible beside its scale. */
+/* Returns 0, or 1 + the first of n values that is not negligible compared with its scale. */
 static size_t find_first(const dyn_held_block *b, const double *values, const double *scale, size_t n, size_t lane)
 {
     for (size_t i = 0; i < n; i++)
@@ -97,8 +97,8 @@ size_t dyn_held_find_unbalanced(const dyn_held_block *b, size_t lane)
     return find_first(b, b->remains, b->remains_scale, b->choice->n_passive, lane);
 }
 
-/* Returns entry i of the combination z of the rows of A that is zero, with z_u = 1, by back substitution in R.
- * `scratch` holds the entries after i. */
+/* Returns entry i of z, where z^T A = 0, z_u = 1 and z_j = 0 for j > u, by back substitution in R. `scratch` holds the
+ * entries after i. */
 static double dependence_factor(const dyn_held_block *b, size_t lane, size_t u, size_t i, const double *scratch)
 {
     const size_t  W = b->W, n = b->choice->n_passive;
@@ -127,7 +127,7 @@ size_t dyn_held_describe_unbalanced(const dyn_held_block *b, size_t lane, size_t
 }
 
 /* True if, for the x of a lane, the efforts of the coordinates U balance up to rounding errors. Wrenches that are very
- * large beside the robot's weight do not balance so well. */
+ * large compared with the robot's weight may fail this test. */
 static bool is_balanced(const dyn_held_block *b, size_t lane, const dyn_least_norm *s)
 {
     const size_t W = b->W, n = b->choice->n_passive;

@@ -8,8 +8,8 @@
  * The choice is the l with the least sum of w_i l_i^2 within the limits of the contacts. In x = sqrt(w) l it is a
  * vector of least norm. The rows of A become an orthonormal basis E by Gram & Schmidt, A diag(w)^-1/2 = R^T E, so that
  * E x = e with R^T e = tau_0U; without limits x = E^T e (constraints/held_balance.c). A row of A depends on those
- * before it by the rule of dynamics/held_directions.h, and has no effect. The motion is then refused unless the effort
- * that remains is negligible, as is one whose held frames accelerate:
+ * before it by the rule of dynamics/held_directions.h, and has no effect. The motion is refused unless the effort that
+ * such a row leaves, and the accelerations of the held frames, are negligible:
  *
  *     |J qdd + J' qd|_a <= DYN_HELD_MOTION s_a,  |tau_0U - A l|_u <= DYN_HELD_MOTION s_u,
  *
@@ -66,8 +66,8 @@ size_t dyn_held_find_moving(const dyn_held_block *b, size_t lane);
 /* Returns 0, or 1 + the first entry of choice->passive whose effort remains in one lane. */
 size_t dyn_held_find_unbalanced(const dyn_held_block *b, size_t lane);
 
-/* Describes the effort that remains at entry u of choice->passive: with the combination z of the rows of A that is
- * zero, *remains = z.tau_0U / z_w for the entry w with the largest |z_w| scale_w, which is returned. */
+/* Describes the effort that remains at entry u of choice->passive: with the z of z^T A = 0, z_u = 1 and z_i = 0 for i >
+ * u, *remains = z.tau_0U / z_w for the entry w with the largest |z_w| scale_w, which is returned. */
 size_t dyn_held_describe_unbalanced(const dyn_held_block *b, size_t lane, size_t u, double *remains);
 
 /* Finds x of one lane within the limits of the choice. `s` has memory for k and n_passive, and a deadline. */

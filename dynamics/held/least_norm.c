@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SATISFIED 1e-12 /* violation of a limit that counts as none, relative to |x| */
+#define SATISFIED 1e-12 /* largest violation of a limit that counts as zero, relative to |x| */
 #define DEPENDENT 1e-10 /* part of a unit gradient outside the span of the active gradients that counts as zero */
 #define NEARBY    1e-3  /* violation below which Newton's method (cone_newton.h) is tried, relative to |x| */
 
@@ -55,7 +55,7 @@ static double norm_of(const double *a, size_t n)
     return sqrt(sum_of_products(a, a, n));
 }
 
-/* Sets *violation and the half space of a cone that x violates most. */
+/* Returns how far x violates the half space of a cone that x violates most, and sets *half_space to this half space. */
 static double cone_violation(const dyn_least_norm *s, size_t index, dyn_active_limit *half_space)
 {
     const dyn_limit_cone *cone = &s->cone[index];
@@ -176,7 +176,8 @@ static double find_step_direction(dyn_least_norm *s, const double *gradient)
     return size > DEPENDENT * DEPENDENT ? size : 0;
 }
 
-/* Returns the active limit whose multiplier is the first to reach zero, and *step to there; n_active: none does. */
+/* Returns the active limit whose multiplier reaches zero first, or n_active if none does. Sets *step to the increase of
+ * the multiplier of the new limit until then. */
 static size_t find_blocking(const dyn_least_norm *s, double *step)
 {
     size_t found = s->n_active;
@@ -207,7 +208,7 @@ static dyn_least_norm_status keep_conflict(dyn_least_norm *s, const dyn_active_l
 }
 
 /* Adds the half space `next`, which x violates, to the active set. Drops the active limits whose multipliers would
- * become negative. *pivots counts down. */
+ * become negative. Decrements *pivots in each iteration; at zero the result is undecided. */
 static dyn_least_norm_status activate_half_space(dyn_least_norm *s, dyn_active_limit next, double violation,
                                                  size_t *pivots)
 {

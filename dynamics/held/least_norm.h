@@ -18,7 +18,7 @@ enum { DYN_LIMIT_ENTRIES = 6 /* entries of x in a cone, at most */ };
 /* The half space sum_i c[i] x[first + i] >= least, i < n. */
 typedef struct dyn_limit_row {
     size_t        first, n;
-    const double *c; /* [n] */
+    const double *c; /* [n] coefficients */
     double        least;
 } dyn_limit_row;
 
@@ -28,9 +28,9 @@ typedef struct dyn_limit_cone {
     double normal[DYN_LIMIT_ENTRIES], tangent[2][DYN_LIMIT_ENTRIES];
 } dyn_limit_cone;
 
-/* A limit that x meets with equality. Its gradient with respect to x is scaled to a unit vector. */
+/* A limit that x satisfies with equality. The gradient of the limit with respect to x is scaled to a unit vector. */
 typedef struct dyn_active_limit {
-    size_t limit;              /* a row, or n_rows + a cone */
+    size_t limit;              /* index of a row, or n_rows + index of a cone */
     double u[2];               /* for a cone: unit vector T x / |T x|, which chooses its half space */
     double length, multiplier; /* length of the unscaled gradient; multiplier of the scaled gradient */
 } dyn_active_limit;
@@ -50,10 +50,10 @@ typedef struct dyn_least_norm {
     double               *right;    /* n_equations: e */
     double               *x;        /* k; the caller sets it to E^T e */
     dyn_deadline          deadline;
-    dyn_active_limit     *active; /* [k + 2] limits that x meets with equality */
+    dyn_active_limit     *active; /* [k + 2] limits that x satisfies with equality */
     size_t                n_active, n_conflicting;
-    double *normal, *Q, *R; /* (k + 2) x k each: gradients of the active limits, scaled to unit length; an orthonormal
-                               basis of them; the triangular factor that relates the two */
+    double *normal, *Q, *R; /* (k + 2) x k: gradients of the active limits, scaled to unit length; (k + 2) x k: an
+                               orthonormal basis of them; (k + 2)^2: the triangular factor that relates the two */
     double           *direction, *coefficient, *rates; /* k; k + 2; k + 2: scratch of a step */
     double           *kkt, *kkt_right;                 /* (2 k)^2; 2 k: matrix and right side for cone_newton.h */
     double           *saved_x;                         /* k: x before cone_newton.h changes it */
@@ -66,14 +66,14 @@ typedef struct dyn_least_norm {
 size_t dyn_least_norm_bytes(size_t k, size_t n_equations);
 void   dyn_least_norm_lay_out(dyn_least_norm *s, void *room);
 
-/* Finds x. A limit counts as satisfied up to 1e-12 of |x| and of the limit itself. */
+/* Finds the vector x of least norm. A limit counts as satisfied up to 1e-12 of |x| and of the limit itself. */
 dyn_least_norm_status dyn_least_norm_solve(dyn_least_norm *s);
 
 /* Returns the largest violation of a limit by x, in the unit of x. *worst, unless NULL, becomes the half space of that
  * limit, which is not in the active set yet. */
 double dyn_least_norm_violation(const dyn_least_norm *s, dyn_active_limit *worst);
 
-/* Returns the largest violation that counts as none. */
+/* Returns the largest violation that counts as zero. */
 double dyn_least_norm_tolerance(const dyn_least_norm *s);
 
 /* Writes the unit gradient (k) of a half space. */

@@ -1,13 +1,15 @@
-/* add_rows.c - update a triangular factor by new rows with Householder reflections: see dyn_qr_add_rows in
+/* add_rows.c - updates a triangular factor by new rows with Householder reflections: see dyn_qr_add_rows in
  * sequential_qr.h.
  *
- * Reflection j, I - tau u u^T with u = [1; v], takes column j of the new rows to zero (Golub & Van Loan 2013, 5.1): the
- * 1 belongs to row j of R and v to the new rows, in whose column j it is stored. Columns are taken in panels. The
- * reflections of a panel together change a column [r; b] behind it, where r are the entries in their rows of R, to
+ * Reflection j, I - tau u u^T with u = [1; v], makes column j of the new rows zero (Golub & Van Loan 2013, 5.1). The 1
+ * of u multiplies row j of R and v the new rows; v is stored in place of column j of the new rows. The columns are
+ * divided into panels of PANEL columns. A column [r; b] after a panel has the entries r in the panel's rows of R and b
+ * in the new rows. The reflections of the panel change this column to
  *
  *     r - w,  b - V w,  with w_p = tau_p (r_p + v_p . b - sum over q < p of (v_p . v_q) w_q).
  *
- * Sums run over even and odd rows apart. No product is fused, so that every processor gives the same bits. */
+ * A sum over even rows and one over odd rows are added at the end. No product is fused, so that every processor gives
+ * the same bits. */
 #include "sequential_qr.h"
 #include "dynamics/math/double_pair.h"
 #include <math.h>
@@ -43,7 +45,7 @@ static double scaled_length(double alpha, const double *x, size_t m)
     return largest * sqrt(sum);
 }
 
-/* Finds the reflection that takes the column [alpha; x] to [beta; 0], stores v in x and beta in alpha. Returns tau;
+/* Finds the reflection that changes the column [alpha; x] to [beta; 0], stores v in x and beta in alpha. Returns tau;
  * NaN: an entry is not finite. */
 static double make_reflection(double *alpha, double *x, size_t m)
 {
@@ -72,7 +74,7 @@ typedef struct columns {
     size_t  r_apart, b_apart; /* entries between the starts of neighbouring columns, in r and in b */
 } columns;
 
-/* Sets w (file head) for `count` columns, and subtracts w from r. `count` is a constant of the inlined code. */
+/* Sets w (first comment) for `count` columns, and subtracts w from r. `count` is a constant of the inlined code. */
 static inline __attribute__((always_inline)) void project_on_panel(const panel *h, const columns *to, const int count,
                                                                    double w[AT_ONCE][PANEL])
 {
@@ -125,8 +127,8 @@ static inline __attribute__((always_inline)) void apply_panel(const panel *h, co
             (w[c][0] * h->v[0][i] + w[c][1] * h->v[1][i]) + (w[c][2] * h->v[2][i] + w[c][3] * h->v[3][i]);
 }
 
-/* Makes the reflections of the columns j to j + n - 1. `r` and `b` are these columns from row j of R on and of the new
- * rows. Returns false if an entry is not finite. */
+/* Makes the reflections of the columns j to j + n - 1. pivots->r points to row j of these columns in R, pivots->b to
+ * these columns of the new rows. Returns false if an entry is not finite. */
 static bool make_panel(panel *h, int n, const columns *pivots)
 {
     for (int p = 0; p < n; p++) {

@@ -1,5 +1,6 @@
-/* base_parameters.c - see base_parameters.h. The regressor, sampled at random states, is factored by QR column by
- * column. The diagonal entry of R is the part of a column that is independent of the columns before it. */
+/* base_parameters.c - finds base parameters (base_parameters.h). The regressor, sampled at random states, is factored
+ * by QR column by column. The diagonal entry of R is, up to its sign, the length of the part of a column that is
+ * independent of the columns before it. */
 #include "base_parameters.h"
 #include "dynamics/model/coordinates.h"
 #include <lapacke.h>
@@ -8,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL = 64, LOOK = 16 }; /* columns factored, columns sampled between two checks of the deadline */
+enum { PANEL = 64, LOOK = 16 }; /* columns factored, columns copied between two checks of the deadline */
 /* Least number of sampled states, and of regressor rows per body: in every state, the columns of the first body have
  * entries in one row only. */
 enum { STATES_PER_BODY = 24 };
 
-#define NEGLIGIBLE 1e-8  /* part of a column of unit length, outside the kept ones, that may be rounding */
+#define NEGLIGIBLE 1e-8  /* length of the part of a unit column outside the kept columns that counts as zero */
 #define ZERO       1e-12 /* length of a column, relative to the longest, that counts as zero */
 #define LEFT_OVER  1e-12 /* change of a coefficient, relative to it, that counts as a rounding error */
 
@@ -88,7 +89,7 @@ double dyn_base_estimate_seconds(const dyn_mechanism *m, unsigned with)
 
 /* --- sampling ----------------------------------------------------------------------------------------------------- */
 
-/* A random number in [-size, size) from SplitMix64 (Steele, Lea, Flood 2014). */
+/* Returns a random number in [-size, size) from SplitMix64 (Steele, Lea, Flood 2014). */
 static double uniform(uint64_t *seed, double size)
 {
     uint64_t z = *seed += 0x9E3779B97F4A7C15u;

@@ -1,5 +1,5 @@
-/* base_parameters.h - find the base parameters of a robot, the combinations of inertial parameters that its motion
- * can distinguish, numerically (Gautier 1991).
+/* base_parameters.h - finds the base parameters of a robot, the combinations of inertial parameters that its motion can
+ * distinguish, numerically (Gautier 1991).
  *
  * Torques are linear in the parameters of bodies and joints, tau = Y pi, but the columns of Y are linearly
  * dependent. Columns are examined from the base to the tips; within a body: inertias, first moments, the mass, then
@@ -51,23 +51,23 @@ typedef struct dyn_base_loop_solver {
     void *arg;
 } dyn_base_loop_solver;
 
-/* Finds the base parameters at the model's own gravity. `with` is a set of DYN_BASE_ROTORS and DYN_BASE_FRICTION.
- * `kernels` are any table for a mechanism without loops, whose `closing` is NULL; else dyn_loop_kernels, and
- * `closing->workspace` has the `extra` of both regressors of dyn_loop_workspace_open. Every target of an arithmetic
- * class gives the same result; dyn_kernels_for_models gives it on every processor. The model has at most
- * DYN_BASE_MAX_BODIES bodies.
+/* Finds the base parameters at the model's own gravity. `with` is a set of DYN_BASE_ROTORS and DYN_BASE_FRICTION. For a
+ * mechanism without loops `kernels` is any table, and `closing` is NULL. For one with loops `kernels` is
+ * dyn_loop_kernels, and `closing->workspace` is one that dyn_loop_workspace_open made for both regressor outputs. Every
+ * target of an arithmetic class gives the same result; dyn_kernels_for_models gives it on every processor. The model
+ * has at most DYN_BASE_MAX_BODIES bodies.
  *
  * Returns NULL if there is no memory, the loops could not be closed, or the deadline has passed; and NULL with
  * *too_large (which must not be NULL) if lengths of the model are so large that values overflow. The result is from
  * malloc, refers to nothing else, and is freed by dyn_base_free. */
 dyn_base *dyn_base_find(const dyn_mechanism *mechanism, const dyn_kernels *kernels, const dyn_base_loop_solver *closing,
                         unsigned with, dyn_deadline deadline, bool *too_large);
-void      dyn_base_free(dyn_base *base); /* NULL is fine */
+void      dyn_base_free(dyn_base *base); /* `base` may be NULL */
 
 /* The parameters whose columns are examined, in this order, and the states that are sampled for them. */
 typedef struct dyn_base_candidates {
     size_t        n;
-    const size_t *parameter; /* [n] */
+    const size_t *parameter; /* [n] indices of parameters */
     size_t        states;    /* enough for n rows of the regressor, a multiple of DYN_MAX_LANES */
     double        gravity[3];
 } dyn_base_candidates;

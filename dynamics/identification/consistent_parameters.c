@@ -1,4 +1,4 @@
-/* consistent_parameters.c - minimise the regularised least squares of consistent_parameters.h by Newton's method. */
+/* consistent_parameters.c - minimises the regularised least squares of consistent_parameters.h by Newton's method. */
 #include "consistent_parameters.h"
 #include <lapacke.h>
 #include <math.h>
@@ -30,8 +30,8 @@ typedef struct search {
     double  weight;           /* c, the factor of the distance from the reference */
 } search;
 
-/* Counts the unknowns, where the parameters of all bodies are unknown. Parameters of friction curves are unknown if
- * `base` contains them. */
+/* Counts the unknowns, supposing that the parameters of all bodies are unknown. Parameters of friction curves are
+ * unknown if `base` contains them. */
 static size_t count_unknowns(const dyn_model *m, const dyn_base *base, unsigned with, size_t *rotors)
 {
     size_t movers = 0, curves = 0;

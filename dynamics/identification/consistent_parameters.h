@@ -1,4 +1,4 @@
-/* consistent_parameters.h - find all parameters of a robot from its base parameters, physically consistent ones.
+/* consistent_parameters.h - finds physically consistent parameters of a robot from its base parameters.
  *
  * Many parameter vectors pi give the same base parameters beta = P pi. The chosen one departs least from a reference,
  * the parameters of the model or of a supposed payload. With beta' the base parameters estimated from the data, and
@@ -27,7 +27,8 @@ typedef struct dyn_consistent {
     const dyn_base  *base;
     unsigned with; /* the flags DYN_BASE_ROTORS and DYN_BASE_FRICTION with which `base` was made: these joint parameters
                       are found, the others keep their values */
-    int           row;  /* the only body whose parameters are found, in the model's bodies; or DYN_ALL_BODIES, ... */
+    int row;       /* row (dyn_model.row_body) of the only body whose parameters are found; or DYN_ALL_BODIES
+                      or DYN_NO_BODY */
     const double *R;    /* factor of dyn_qr_add_rows over base->n + 1 columns; its last row and column are not read */
     double        s;    /* standard deviation of the rows of R; > 0 */
     const double *beta; /* [base->n] beta', the base parameters estimated from data */

@@ -1,4 +1,4 @@
-/* estimate.c - fill the rows of weighted least squares: see estimate.h. */
+/* estimate.c - fills the rows of weighted least squares: see estimate.h. */
 #include "estimate_rows.h"
 #include <math.h>
 #include <string.h>

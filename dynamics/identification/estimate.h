@@ -1,4 +1,4 @@
-/* estimate.h - estimate base parameters from measured motion and torques by weighted least squares.
+/* estimate.h - estimates base parameters from measured motion and torques by weighted least squares.
  *
  * Each coordinate has its own triangular factor (sequential_qr.h) over the base parameters that affect its torque, so
  * that the noise of each coordinate can be estimated. The first solution is unweighted. The variance of a coordinate is
@@ -11,9 +11,10 @@
  *
  * Order of calls: dyn_base_find; dyn_estimate_open; for each state regressor and inverse dynamics of the model, then
  * dyn_estimate_takes and dyn_estimate_add; dyn_estimate_examine; dyn_estimate_solve. The base parameters are then
- * dyn_base_value of the model's parameters plus unknowns.x. What the model's torques contain is known and only the
- * difference is estimated: with DYN_BASE_FRICTION compute them without DYN_FRICTION, and set the model's friction
- * parameters to zero before dyn_base_value. All memory is that of dyn_estimate_open; nothing is freed singly.
+ * dyn_base_value of the model's parameters plus unknowns.x. Effects that the model's torques contain count as known;
+ * only the difference from them is estimated. Therefore, with DYN_BASE_FRICTION, the caller computes these torques
+ * without DYN_FRICTION, and sets the model's friction parameters to zero before dyn_base_value. All memory is that of
+ * dyn_estimate_open; nothing is freed singly.
  *
  * Rows are factored in the order of the states, a fixed number at a time: every vector width gives the same bits. */
 #pragma once
@@ -69,7 +70,7 @@ bool dyn_estimate_takes(const dyn_estimate *estimate, const dyn_measured *state)
 bool dyn_estimate_add(dyn_estimate *t, const dyn_measured *state);
 
 /* Factors the last rows, and tells whether they and the prior determine all base parameters. Returns DYN_DEFICIENT if
- * they do not determine the parameters marked in `unknowns.unseen`; DYN_UNSOLVED if the deadline has passed , there is
+ * they do not determine the parameters marked in `unknowns.unseen`; DYN_UNSOLVED if the deadline has passed, there is
  * no memory, or numbers overflow. */
 dyn_solved dyn_estimate_examine(dyn_estimate *t);
 
@@ -90,5 +91,5 @@ bool dyn_estimate_solve(dyn_estimate *t);
 double dyn_estimate_row_deviation(const dyn_estimate *t);
 
 /* Sets `coordinates` [nv] to the root mean square of each coordinate's residuals at other values x [n] of the base
- * parameters (less those of the model), with the caller's weights. Returns that of all rows. */
+ * parameters (less those of the model), with the caller's weights. Returns the root mean square of all rows. */
 double dyn_estimate_residual_at(const dyn_estimate *t, const double *x, double *coordinates);

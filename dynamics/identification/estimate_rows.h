@@ -1,5 +1,5 @@
-/* estimate_rows.h - the rows of one coordinate in an estimate (estimate.h), shared by the files that fill, weight and
- * solve them. */
+/* estimate_rows.h - declares the rows of one coordinate in an estimate (estimate.h), for the files that fill, weight
+ * and solve them. */
 #pragma once
 #include "estimate.h"
 
@@ -39,7 +39,7 @@ double dyn_estimate_mean_torque(const dyn_estimate *t);
 double dyn_estimate_least_deviation(const dyn_estimate *t);
 
 /* Returns the squared norm of (rows of a coordinate, divided by their deviation) times the vector u [n], which may be
- * the first n numbers of t->scratch. Overwrites the numbers behind. */
+ * the first n numbers of t->scratch. Overwrites the numbers of t->scratch after the first n. */
 double dyn_coordinate_square_along(const dyn_estimate *t, const dyn_coordinate_rows *c, const double *u);
 
 /* Sets t->deviation, the standard deviations of the base parameters, from t->s and unknowns.inverse. */

@@ -1,4 +1,4 @@
-/* estimate_solve.c - weight the rows of an estimate by their noise, and solve them: see estimate.h. */
+/* estimate_solve.c - weights the rows of an estimate by their noise, and solves them: see estimate.h. */
 #include "estimate_rows.h"
 #include "robust_loss.h"
 #include "dynamics/math/double_pair.h"
@@ -106,8 +106,8 @@ static double leverage(const dyn_estimate *t, const dyn_coordinate_rows *c)
 }
 
 /* Sets the noise of each coordinate: the root of (sum of squared residuals / degrees of freedom), with rows - leverage
- * degrees of freedom, or zero if there are none. Sets t->s, the same for all weighted rows. Returns false if the
- * deadline has passed. */
+ * degrees of freedom, or zero if there are none. Sets t->s to the same root for all weighted rows together. Returns
+ * false if the deadline has passed. */
 static bool measure_noise(dyn_estimate *t)
 {
     double all = 0, weighted = 0, settled = 0;

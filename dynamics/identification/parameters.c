@@ -1,4 +1,5 @@
-/* parameters.c - see parameters.h: values of the parameters, and their columns of the regressor. */
+/* parameters.c - numbers the parameters, and computes their values and their columns of the regressor
+ * (parameters.h). */
 #include "parameters.h"
 #include <math.h>
 #include <string.h>
@@ -199,7 +200,8 @@ void dyn_pseudo_inertia_parameters(const double J[16], double p[DYN_PER_BODY])
     p[9] = J[0] + J[5];
 }
 
-/* E_c = E - h hT / m with the second moment E of the pseudo-inertia and the first moment h. */
+/* Converts the ten parameters to mass, centre of mass and inertia about it, whose second moment is E_c = E - h hT / m,
+ * with the second moment E and the first moment h of the pseudo-inertia. */
 dyn_inertial dyn_parameters_inertial(const double p[DYN_PER_BODY])
 {
     static const int at[DYN_TENSOR] = {4, 6, 9, 5, 7, 8};
@@ -243,8 +245,8 @@ static void body_parameters(const dyn_body *b, double parameters[DYN_PER_BODY])
     dyn_pseudo_inertia_parameters(turned, parameters);
 }
 
-/* A body's inertia with its rotors locked: dynamics/ subtracted the spin inertia of the rotors, this function adds
- * it back. */
+/* Returns the body with the inertia that it has with locked rotors. The canonical model subtracts the spin inertia of
+ * the rotors from it (expand_joints.c); this function adds it back. */
 static dyn_body with_locked_rotors(const dyn_model *m, int body)
 {
     static const int tensor_index[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};

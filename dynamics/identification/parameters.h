@@ -36,7 +36,7 @@ dyn_parameter_owner dyn_parameter_owner_of(const dyn_model *model, size_t parame
 
 /* Stribeck's curve of one joint, at which torques are linearised with respect to its parameters. */
 typedef struct dyn_friction_curve {
-    double velocity;           /* rad/s or m/s; 0: none */
+    double velocity;           /* Stribeck velocity, rad/s or m/s; 0: no Stribeck effect */
     double positive, negative; /* N m or N, breakaway less Coulomb friction of each direction */
 } dyn_friction_curve;
 

@@ -1,4 +1,4 @@
-/* robust_loss.c - repeat weighted least squares with the weights of Huber's loss: see robust_loss.h. */
+/* robust_loss.c - repeats weighted least squares with the weights of Huber's loss: see robust_loss.h. */
 #include "robust_loss.h"
 #include "estimate_rows.h"
 #include <math.h>
@@ -38,8 +38,8 @@ static double find_sigma(const dyn_coordinate_rows *c)
     return median / MEDIAN_OF_NORMAL * sqrt(used / fmax(c->free, used / 4));
 }
 
-/* Sets t->noise to the sigma of each coordinate: one for each coordinate, or one for all. Returns false if the deadline
- * has passed. */
+/* Sets t->noise to the sigma of each coordinate: with `by_noise` its own, else the same root mean square for all.
+ * Returns false if the deadline has passed. */
 static bool find_sigmas(const dyn_estimate *t, bool by_noise)
 {
     double square = 0, least = dyn_estimate_least_deviation(t);

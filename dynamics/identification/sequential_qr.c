@@ -1,4 +1,4 @@
-/* sequential_qr.c - solve least squares from a triangular factor with LAPACK: see sequential_qr.h. */
+/* sequential_qr.c - solves least squares from a triangular factor with LAPACK: see sequential_qr.h. */
 #include "sequential_qr.h"
 #include <lapacke.h>
 #include <math.h>
@@ -147,7 +147,8 @@ static bool keep_columns(const double *S, dyn_combinations *c, double negligible
     return true;
 }
 
-/* Solves T_kept K_j = T_j by back substitution for one column, and scales K_j to columns of any length. */
+/* Solves T_kept K_j = T_j by back substitution for one column. T has columns of unit length: the result is scaled to
+ * the columns of R. */
 static void find_coefficients(const double *R, const dyn_combinations *c, const double *T, size_t j, double *K)
 {
     size_t n = c->n, m = c->n_kept;

@@ -1,8 +1,7 @@
-/* sequential_qr.h - solve linear least squares A x = b by QR with the rows added block by block.
+/* sequential_qr.h - solves linear least squares A x = b by QR with the rows added block by block.
  *
- * Of [A b] = Q R only the triangular factor R is stored. New rows are added by the factorization of R stacked on the
- * new rows (Golub & Van Loan 2013, 6.5), which is as accurate as one factorization
- * of all rows.
+ * Only the triangular factor R of [A b] = Q R is stored. New rows are added by the factorization of R stacked on the
+ * new rows (Golub & Van Loan 2013, 6.5), which is as accurate as one factorization of all rows.
  *
  * R over n columns, the last of which is the right side b, is n x n, column-major, and zero below the diagonal. R is
  * zero as long as no row is added. */
@@ -24,7 +23,8 @@ typedef struct dyn_unknowns {
     double *x;         /* [n] the least squares solution */
     double *inverse;   /* n x n, column-major: inverse of R's first n rows and columns; (ATA)^-1 = inverse inverseT */
     double  condition; /* 2-norm condition number of A with columns of unit length; 0: rank deficient */
-    bool   *unseen;    /* [n] true: the rows do not determine this unknown, only combinations with other marked ones */
+    bool   *unseen;    /* [n] true: the rows do not determine this unknown, only combinations of it with other
+                          marked ones */
 } dyn_unknowns;
 
 /* Returns the number of doubles of scratch that dyn_qr_solve needs with n unknowns; LAPACK allocates as many from the
@@ -45,13 +45,14 @@ bool       dyn_qr_substitute(const double *R, dyn_unknowns *u);
 /* Returns the condition number dyn_unknowns.condition; not finite if there is no memory, or R is not finite. */
 double dyn_qr_condition(const double *R, size_t n, double *scratch);
 
-/* The columns of n unknowns, of which some are combinations of others. */
+/* The linear dependences among the columns of A, one column for each of n unknowns. */
 typedef struct dyn_combinations {
     size_t        n;
     const size_t *order;  /* [n] the unknowns in the order in which they are examined */
-    size_t        n_kept; /* result: number of columns that are no combination of those kept before */
-    size_t       *kept;   /* [n] result: these columns, in the order in which they were examined */
-    double       *K;      /* n x n, column-major: column j = sum over kept i of K_ij column i; zero for kept j */
+    size_t        n_kept; /* result: number of kept columns, which are linearly independent */
+    size_t       *kept;   /* [n] result: the kept columns, in the order in which they were examined */
+    double       *K;      /* n x n, column-major: A_j = sum over kept i of K_ij A_i, with A_j column j of A; zero
+                             for kept j */
     /* Called with `arg` before the work on each column; false ends it. */
     bool (*go_on)(void *arg);
     void *arg;
@@ -60,6 +61,7 @@ typedef struct dyn_combinations {
 /* Returns the number of doubles of scratch that dyn_qr_combine needs with n unknowns. */
 size_t dyn_qr_combine_scratch(size_t n);
 
-/* Finds the combinations among the columns of R over n + 1 columns, of which dyn_qr_examine found that some are. A
- * column that counts as zero is not kept, and has no coefficients. Returns false if go_on returned false. */
+/* Finds the linear dependences among the first n columns of R (over n + 1 columns), after dyn_qr_examine has returned
+ * DYN_DEFICIENT. Columns are examined in `order`; one that is a combination of the columns kept before is not kept. A
+ * column that counts as zero is not kept either, and its K is zero. Returns false if go_on returned false. */
 bool dyn_qr_combine(const double *R, dyn_combinations *c, double *scratch);

@@ -25,5 +25,5 @@ typedef struct dyn_shown_base {
  * DYN_DEFICIENT. Returns false if the deadline has passed or memory is refused. */
 bool dyn_shown_base_find(dyn_memory memory, const dyn_estimate *t, dyn_shown_base *shown);
 
-/* Writes how a base shows its parameters into shown[parameter], an dyn_shown. Other parameters keep their value. */
+/* Writes how a base shows its parameters into shown[parameter], a dyn_shown. Other parameters keep their value. */
 void dyn_base_shows(const dyn_base *base, unsigned char *shown);

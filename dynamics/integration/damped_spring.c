@@ -93,8 +93,8 @@ void dyn_damped_spring_advance(const dyn_damped_spring *s, const dyn_spring_inst
     derive_downwards(s, end);
 }
 
-/* Returns the difference of the second derivatives of two deflections at one instant under one load, by that variable
- * which is integrated. */
+/* Returns the difference of the second derivatives of two deflections at one instant under the same load. It follows
+ * from the difference of the integrated variable, e or e^(r). */
 static double acceleration_difference(const dyn_damped_spring *s, const dyn_spring_instant *i,
                                       const dyn_spring_instant *other)
 {
@@ -132,7 +132,8 @@ static dyn_spring_instant begin_motion(const dyn_damped_spring *s, const dyn_dam
 bool dyn_damped_spring_integrate(const dyn_damped_spring *s, const dyn_damped_motion *m, dyn_deadline deadline)
 {
     enum { LOOK = 1024 /* instants between two checks of the deadline */ };
-    dyn_spring_instant now = begin_motion(s, m), pair = now; /* pair: of the integration along every other instant */
+    dyn_spring_instant now = begin_motion(s, m), pair = now; /* pair: state of a second integration, over every
+                                                                other instant */
     store_deflection(s, m, 0, &now);
     m->errors[0] = 0;
     for (size_t n = 1; n < m->n; n++) {

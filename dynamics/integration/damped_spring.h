@@ -1,4 +1,4 @@
-/* damped_spring.h - integrate the deflection of a spring with a damper under a load that is known at instants.
+/* damped_spring.h - integrates the deflection of a spring with a damper under a load that is known at instants.
  *
  * The deflection e(t) obeys
  *
@@ -45,6 +45,6 @@ typedef struct dyn_damped_motion {
 
 /* Integrates the deflection along a motion, and a second time along every other instant. The error of an even instant,
  * and of the one before it, is the difference between the two: about 7 times the error of the first if the intervals
- * are long beside the time constant, up to 63 times if they are short; 0 for fewer than three instants. s->span
+ * are long compared with the time constant, up to 63 times if they are short; 0 for fewer than three instants. s->span
  * is that of the motion. False past the deadline. */
 bool dyn_damped_spring_integrate(const dyn_damped_spring *s, const dyn_damped_motion *m, dyn_deadline deadline);

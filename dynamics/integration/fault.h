@@ -1,5 +1,5 @@
-/* fault.h - records why a simulation cannot go on: the first fault of each lane, as numbers. The caller writes the
- * words. */
+/* fault.h - records why a simulation cannot go on: the first fault of each lane, as numbers. The caller makes a message
+ * of them. */
 #pragma once
 #include "dynamics/loops/loop_kernels.h"
 
@@ -13,7 +13,7 @@ typedef enum dyn_fault_kind {
     DYN_FAULT_VELOCITY,         /* velocity `index` has the size `value`, beyond DYN_MAX_RATE */
     DYN_FAULT_PASSIVE_VELOCITY, /* velocity `index` of the tree has the size `value`, beyond DYN_MAX_RATE */
     DYN_FAULT_ACCELERATION,     /* acceleration `index` has the size `value`, beyond DYN_MAX_ACCELERATION */
-    DYN_FAULT_INFINITE,         /* entry `index` of y is infinite or too large for its square */
+    DYN_FAULT_INFINITE,         /* entry `index` of y is infinite, or so large that its square overflows */
     DYN_FAULT_LOOPS,            /* `loops` says why the loops do not close */
     DYN_FAULT_HELD_MOVES,       /* a held frame moves along a held axis at the start */
     DYN_FAULT_CONTRADICTION,    /* held direction `index`, from 1 on, contradicts those before it */

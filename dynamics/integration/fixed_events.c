@@ -1,10 +1,10 @@
-/* fixed_events.c - divides fixed steps where joints stop (fixed_events.h). */
+/* fixed_events.c - divides fixed steps at the instants when joints stop (fixed_events.h). */
 #include "fixed_events.h"
 #include <math.h>
 #include <string.h>
 
 #define LOCATED 1e-7 /* fraction of the change of velocity within a step that counts as zero */
-#define AT_ONCE 1e-3 /* a joint that turns within this fraction of a step does not start to move */
+#define AT_ONCE 1e-3 /* a joint whose velocity reverses within this fraction of a step does not start to move again */
 
 enum {
     TRIALS = 40 /* most trials to locate one stop */,
@@ -17,7 +17,7 @@ enum {
  * Each has the entries of y, then those of the arrays that every step takes over (dyn_ode.carried), in lanes. */
 typedef struct dyn_fixed_events {
     double   *start, *end, *part;
-    dyn_fault faults[DYN_MAX_LANES]; /* at the end of the step */
+    dyn_fault faults[DYN_MAX_LANES]; /* faults at the end of the step */
 } dyn_fixed_events;
 
 bool dyn_fixed_events_open(dyn_ode *ode, const dyn_integrator *integrator, dyn_memory memory)
@@ -85,8 +85,8 @@ static const double *part_rates(const division *d)
     return dyn_ode_velocities(d->ode, d->ode->fixed_events->part);
 }
 
-/* Returns the least progress of a joint in the lane, since it had the velocities `from` (dyn_ode_functions.advance).
- * Negative: a joint has turned. */
+/* Returns the least velocity of all sliding joints in the lane, each in its direction of sliding
+ * (dyn_ode_functions.advance). Negative: the velocity of a joint has reversed since the velocities `from`. */
 static double least_advance(const division *d, const double *from)
 {
     return d->ode->functions->advance(d->ode->system, d->lane, from);
@@ -102,9 +102,9 @@ static double attempt(const division *d, double h)
     return least_advance(d, part_rates(d));
 }
 
-/* Integrates from the start of the part to the first instant within `left` seconds at which a joint turns, found by the
- * Illinois method, but at least over `shortest`. `last` is the least_advance after `left` seconds, which is negative.
- * Returns the time that has passed. */
+/* Integrates from the start of the part to the first instant within `left` seconds at which the velocity of a joint
+ * reverses, found by the Illinois method, but over at least `shortest` seconds. `last` is the least_advance after
+ * `left` seconds, which is negative. Returns the time that has passed. */
 static double attempt_to_stop(const division *d, double left, double last, double shortest)
 {
     store(d->ode, d->ode->fixed_events->part, true);
@@ -132,8 +132,8 @@ static double attempt_to_stop(const division *d, double left, double last, doubl
 }
 
 /* Integrates from the start of the step over h, part by part. `rate` is least_advance after the undivided step. After
- * STOPS parts each part is at least h / STOPS long: otherwise joints near a dead point, which turn again at once, would
- * divide the step without end. */
+ * STOPS parts each part is at least h / STOPS long: otherwise joints near a dead centre, whose velocities reverse again
+ * at once, would divide the step without end. */
 static void divide(division *d, double h, double rate)
 {
     dyn_ode *ode  = d->ode;

@@ -11,7 +11,7 @@ enum {
 
 enum {
     MAX_CHANGES = 1000000 /* most changes of joints between sliding and sticking, per simulation */,
-    ATTEMPTS    = 60,   /* most failures of one step where steps are limited */
+    ATTEMPTS    = 60,   /* most failures of one step, if the length of steps is limited */
     WINDOW      = 50000 /* number of steps over which the mean step length is measured */
 };
 
@@ -45,7 +45,8 @@ static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
     return ode->fault[0].kind == DYN_FAULT_NONE ? 0 : 1;
 }
 
-/* Sets the error weights. Works do not influence the steps, unless the ODE weighs them. */
+/* Sets the error weights. The works, the last entries of y, do not influence the length of steps, unless
+ * ode->weighs_works. */
 static int set_weights(N_Vector y, N_Vector to, void *arg)
 {
     const dyn_ode *ode = arg;
@@ -85,7 +86,7 @@ static void silent(int code, const char *module, const char *function, char *mes
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Lets ARKODE locate events: the instants at which a margin falls to zero. */
+/* Lets ARKODE locate events: the instants at which an event function (`margins`) falls to zero. */
 static bool set_up_events(dyn_adaptive *a)
 {
     const size_t n = a->ode->n_events;

@@ -99,7 +99,7 @@ static bool choose_pair(dyn_adaptive *a)
            ARKStepSetDeltaGammaMax(a->arkode, 1e-14) == ARK_SUCCESS;
 }
 
-/* Adds the Jacobian and the Newton matrix. */
+/* Returns the bytes of any adaptive pair, plus those of the Jacobian and the Newton matrix. */
 static size_t bytes(const dyn_ode *ode)
 {
     return dyn_adaptive_bytes(ode) + 2 * ode->entries * ode->entries * sizeof(double);

@@ -1,4 +1,4 @@
-/* integrator.c - takes the memory of an integration (integrator.h). */
+/* integrator.c - allocates the memory of an integration (integrator.h). */
 #include "fixed_events.h"
 
 bool dyn_ode_open(dyn_ode *ode, const dyn_integrator *integrator, dyn_memory memory)

@@ -32,14 +32,14 @@ typedef enum dyn_integration_status {
     DYN_INTEGRATION_LATE,        /* the deadline has passed */
     DYN_INTEGRATION_FAULTY,      /* no simulation can continue: its fault says why */
     DYN_INTEGRATION_SHORT,       /* no memory for SUNDIALS */
-    DYN_INTEGRATION_STEP_LENGTH, /* no step that keeps the tolerance is long enough */
+    DYN_INTEGRATION_STEP_LENGTH, /* a step within the tolerance would be shorter than the least step */
     DYN_INTEGRATION_EVENTS,      /* as STEP_LENGTH, at an event: joints begin to stick */
     DYN_INTEGRATION_STEPS        /* as STEP_LENGTH: DYN_MAX_STEPS steps would not reach the end */
 } dyn_integration_status;
 
 typedef struct dyn_integration {
     dyn_integration_status status;
-    double                 time; /* s, the time at which an integration ended before its interval */
+    double                 time; /* s, the time that the integration has reached */
 } dyn_integration;
 
 typedef struct dyn_integrator {
@@ -54,7 +54,7 @@ typedef struct dyn_integrator {
     double (*count_steps)(double step, double time);
     /* Returns the bytes that `open` allocates by malloc; the caller claims them before. NULL: none. */
     size_t (*bytes)(const dyn_ode *ode);
-    /* Begins the integration from ode->y. Returns false if memory is short. NULL: nothing begins. */
+    /* Begins the integration from ode->y. Returns false if memory is short. NULL: nothing needs to begin. */
     bool (*open)(dyn_ode *ode);
     /* Integrates ode->y over an interval. */
     dyn_integration (*integrate)(dyn_ode *ode, dyn_interval interval);

@@ -26,20 +26,21 @@ typedef struct dyn_ode_functions {
     void (*end_step)(void *system, double t); /* ends a fixed step at y */
     void (*switch_at)(void  *system,
                       double t); /* applies the events at y of one simulation: those whose `roots` is not 0 */
-    /* Writes the values of the event functions at y (in lanes) of one simulation; an event is a change to negative. */
+    /* Writes the values of the event functions at y (in lanes) of one simulation. An event occurs when a value becomes
+     * negative. */
     void (*margins)(void *system, double t, const double *y, double *margins);
-    /* Returns the least progress of a joint of one lane since the lane had the velocities `from` (nv in lanes).
-     * Negative: a joint has turned, an event. */
+    /* Returns the least velocity of all sliding joints of one lane, each in its direction of sliding. Negative: an
+     * event, the velocity of a joint has reversed since the lane had the velocities `from` (nv in lanes). */
     double (*advance)(void *system, size_t lane, const double *from);
-    /* Applies the events of one lane since the lane had the velocities `from`. If they `stay`, no further motion
-     * begins. */
+    /* Applies the events of one lane since the lane had the velocities `from`: stops joints whose velocity has
+     * reversed. With `stay`, joints at rest do not start to move, unless velocities would jump. */
     void (*stop)(void *system, double t, size_t lane, const double *from, bool stay);
 } dyn_ode_functions;
 
 enum { DYN_MAX_CARRIED = 2 /* most arrays besides y that each step takes over from the step before */ };
 
-/* rad/s or m/s. A coordinate has turned if it moves faster than this against its earlier direction; a smaller velocity
- * may be a rounding error. */
+/* rad/s or m/s. The velocity of a coordinate has reversed if it is faster than this against its earlier direction; a
+ * smaller velocity may be a rounding error. */
 #define DYN_TURNED_RATE 1e-9
 
 /* An array in lanes. */
@@ -69,14 +70,14 @@ typedef struct dyn_ode {
     size_t        n_carried;
 
     /* The state of the integration. The caller sets y, `rows` and `steps` before a simulation begins. */
-    double                  *y;            /* entries, in lanes */
+    double                  *y;            /* state vector, `entries` numbers in lanes */
     size_t                   rows;         /* number of simulations, at most W; other lanes repeat the last */
     size_t                   steps;        /* number of steps taken */
     size_t                   alone;        /* 1 + the only lane whose results are used; 0: all lanes are used */
     int                     *roots;        /* [n_events] not 0 where an event occurred */
     double                  *stage_y;      /* entries, in lanes: scratch, the state of a stage */
     double                 **stage_rate;   /* [stages] entries, in lanes: scratch, y' of the stages */
-    struct dyn_fixed_events *fixed_events; /* with fixed steps and events; else NULL */
+    struct dyn_fixed_events *fixed_events; /* states of a divided step; only with fixed steps and events, else NULL */
     void                    *data;         /* data_bytes of the dyn_integrator */
     dyn_fault                fault[DYN_MAX_LANES];
 } dyn_ode;

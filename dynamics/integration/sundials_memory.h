@@ -1,4 +1,4 @@
-/* sundials_memory.h - give SUNDIALS its memory, and leave it when memory is short.
+/* sundials_memory.h - allocates memory for SUNDIALS, and jumps out of SUNDIALS when memory is short.
  *
  * SUNDIALS 6.4.1 uses the results of many allocations without a check. The build therefore replaces malloc and its kin
  * in a copy of the static library by the functions of sundials_memory.c. The functions list all blocks of an

@@ -19,8 +19,8 @@ enum { N = DYN_GOAL_ROWS };
 typedef struct decomposition {
     size_t        rows, nv, W;
     const double *J;              /* the lane's Jacobian, [rows][nv], entries W apart, not scaled */
-    double        scale[N];       /* of the rows */
-    double        u[N * N], s[N]; /* eigenvectors, column by column; eigenvalues, increasing */
+    double        scale[N];       /* factors of the rows: 1 / length or 1 */
+    double        u[N * N], s[N]; /* eigenvectors of J J^T, column by column; its eigenvalues, increasing */
 } decomposition;
 
 static double entry(const decomposition *d, size_t r, size_t v)
@@ -84,7 +84,7 @@ static bool solve(const decomposition *d, double damping, const double b[N], dou
     return missed <= REACHABLE * most;
 }
 
-/* b = motion - J' qd of a lane, scaled. NULL means zeros. */
+/* Sets b = motion - J' qd of a lane, the right side of J x = b, with scaled rows. NULL means zeros. */
 static void right_side(const decomposition *d, const double *motion, const double *J_dot, const double *qd, size_t lane,
                        double b[N])
 {

@@ -12,7 +12,7 @@
 
 enum { N = DYN_GOAL_ROWS };
 #define LEAST_DAMPING 1e-14 /* relative to the trace of J J^T */
-#define LEAST_FACTOR  1e-3  /* relative to mu */
+#define LEAST_FACTOR  1e-3  /* least mu */
 #define MOST_FACTOR   1e6   /* a search whose mu is larger than this has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad, or parts of `length` */
 #define SHORTEST_STEP 1e-13 /* rad, or parts of `length`; a search with a shorter step has reached a minimum */
@@ -21,7 +21,7 @@ enum { N = DYN_GOAL_ROWS };
 typedef struct search {
     double *q, *J; /* [nq] accepted position; [rows][nv] scaled Jacobian there */
     double *trial; /* [nq] position that is tried */
-    double *step;  /* [nv] from the accepted position to the trial */
+    double *step;  /* [nv] step from the accepted position to the trial */
     double *best;  /* [nq] position with the least error of all starts */
     double  error[N], cost, mu, least_cost;
     size_t  starts, iterations;
@@ -64,7 +64,7 @@ static size_t rows_of(const dyn_pose_problem *p)
 
 /* --- error and Jacobian ------------------------------------------------------------------------------------------ */
 
-/* The frame's axis in world axes. */
+/* Writes the pointing axis of the frame, p->axis, in world axes. */
 static void pointing_axis(const dyn_pose_problem *p, const double R[9], double a[3])
 {
     for (int i = 0; i < 3; i++)
@@ -245,7 +245,7 @@ static void accept(const dyn_pose_problem *p, const arrays *a, size_t W, size_t 
     s->fresh = false;
 }
 
-/* Judges the trial position of a lane, whose kinematics are in the lanes of `a`, and sets the next one. */
+/* Accepts or rejects the trial position of a lane, whose kinematics are in `a`, and sets the next trial position. */
 static void advance(const dyn_pose_problem *p, const dyn_pose_goals *goals, const arrays *a, size_t W, size_t lane,
                     search *s)
 {

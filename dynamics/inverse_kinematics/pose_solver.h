@@ -1,4 +1,4 @@
-/* pose_solver.h - find coordinates of a tree at which a frame has a given position, direction or pose.
+/* pose_solver.h - finds coordinates of a tree at which a frame has a given position, direction or pose.
  *
  * Levenberg-Marquardt steps with a damping that shrinks with the error (Sugihara 2011) converge quadratically to
  * regular poses and stay short near singular ones. With the error e of the frame (position in units of `length`,
@@ -21,7 +21,7 @@ enum { DYN_GOAL_ROWS = 6 };
 
 /* The inputs that all states share. Arrays belong to the caller. */
 typedef struct dyn_pose_problem {
-    dyn_mechanism    robot; /* without loops */
+    dyn_mechanism    robot; /* the robot, which has no loops */
     const dyn_frame *frame;
     dyn_goal_kind    kind;
     double           axis[3];       /* of the kind DIRECTION: unit vector in the frame's axes */
@@ -30,7 +30,8 @@ typedef struct dyn_pose_problem {
     double           tolerance;     /* m and rad */
     size_t           most_starts;   /* number of starting positions, at least 1 */
     dyn_deadline     deadline;      /* checked after every iteration; all zero: the search runs to its end */
-    double           damping;       /* of the rates, in units of the Jacobian's singular values; 0: none */
+    double           damping;       /* damping of dyn_pose_rates, in the unit of the Jacobian's singular values; 0:
+                                       none */
 } dyn_pose_problem;
 
 /* Goals and starting positions of a block of states, in lanes. */
@@ -48,7 +49,7 @@ typedef struct dyn_pose_found {
     double *iterations, *starts;
     double *in_the_way; /* nq: of a state without solution, 1 or -1 for a coordinate at its upper or lower bound beyond
                            which the error would shrink; else 0 */
-    unsigned *stopped;  /* must not be NULL */
+    unsigned *stopped;  /* bit i: the deadline ended the search of state i; must not be NULL */
 } dyn_pose_found;
 
 /* Most iterations of the search from one starting position. */
@@ -65,8 +66,8 @@ unsigned dyn_pose_solve(const dyn_pose_problem *p, const dyn_kernels *kernels, v
                         const dyn_pose_goals *goals, size_t live, const dyn_pose_found *found);
 
 /* Finds qd of least norm with J qd = velocity and, unless `acceleration` is NULL, qdd with J qdd + J' qd =
- * acceleration, at the positions found->q. Velocity and acceleration have 3 rows for the kind POSITION, 6 for POSE,
- * [linear; angular] in world axes; NULL means zero. Sets bit i of the result if the rates of state i exist; with
+ * acceleration, at the positions q (nq in lanes). Velocity and acceleration have 3 rows for the kind POSITION, 6 for
+ * POSE, [linear; angular] in world axes; NULL means zero. Sets bit i of the result if the rates of state i exist; with
  * damping they always do. */
 unsigned dyn_pose_rates(const dyn_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
                         const double *q, const double *velocity, const double *acceleration, size_t live, double *qd,

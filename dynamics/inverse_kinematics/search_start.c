@@ -8,8 +8,8 @@ bool dyn_has_bounds(const dyn_body *b)
     return !b->joint.mimic && !dyn_joint_has_quaternion(b->joint.kind);
 }
 
-/* A pseudo-random number in [0, 1) that depends on the number of a start and of a coordinate alone (Steele, Lea & Flood
- * 2014). */
+/* Returns a pseudo-random number in [0, 1) that depends on the number of a start and of a coordinate alone (Steele, Lea
+ * & Flood 2014). */
 static double fraction_of(size_t start, size_t coordinate)
 {
     uint64_t x = (uint64_t)start * 0x9e3779b97f4a7c15u + (uint64_t)coordinate * 0xbf58476d1ce4e5b9u;

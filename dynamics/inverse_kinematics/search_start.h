@@ -1,4 +1,4 @@
-/* search_start.h - choose the positions at which searches for coordinates of a tree begin. */
+/* search_start.h - chooses the positions at which searches for coordinates of a tree begin. */
 #pragma once
 #include "dynamics/model/model.h"
 
@@ -13,8 +13,9 @@ typedef struct dyn_search_space {
 bool dyn_has_bounds(const dyn_body *body);
 
 /* Replaces q, the first starting position, by number `start`, counted from 0: coordinates with one entry lie within
- * their bounds, those without bounds within half a turn or `length` of q. Numbers depend on `start` alone. */
+ * their bounds, those without bounds within half a turn or `length` of q. The pseudo-random numbers depend on `start`
+ * and the coordinate alone. */
 void dyn_search_start(const dyn_search_space *space, size_t start, double *q);
 
-/* Places the motors of elastic joints where the springs are unwound, in lanes of W. */
+/* Sets the motor coordinates of elastic joints so that their springs have no torque, in W lanes. */
 void dyn_unwind_springs(const dyn_model *model, size_t W, double *q);

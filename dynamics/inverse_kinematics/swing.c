@@ -4,7 +4,7 @@
 #include "dynamics/math/geometry.h"
 #include <math.h>
 
-/* A unit vector perpendicular to the unit vector d. */
+/* Writes a unit vector n perpendicular to the unit vector d. */
 static void perpendicular(const double d[3], double n[3])
 {
     double e[3]                 = {0}, length;

@@ -1,4 +1,4 @@
-/* swing.h - find the rotation that turns one direction into another. */
+/* swing.h - finds the rotation that turns one direction into another. */
 #pragma once
 
 /* The rotation vector of least angle that turns the direction d into the direction a; both have length 1. Opposite

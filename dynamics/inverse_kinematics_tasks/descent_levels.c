@@ -1,11 +1,11 @@
-/* descent_levels.c - finds the errors, rows and models of the levels of a descent (descent_levels.h), and lays out its
- * memory. */
+/* descent_levels.c - finds the errors, Jacobians and Newton models of the levels of priority of a descent
+ * (descent_levels.h), and lays out its memory. */
 #include "descent_levels.h"
 #include "dynamics/math/geometry.h"
 #include <math.h>
 #include <string.h>
 
-#define WITHIN 1e-9 /* excess over the limits of passive joints that counts as none */
+#define WITHIN 1e-9 /* excess over the limits of passive joints that counts as zero */
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
@@ -20,7 +20,8 @@ static bool may_curve(const dyn_task_problem *p)
     return has_later_priorities(p) && p->robot.tree->nv <= DYN_CURVATURE_MOST_VELOCITIES;
 }
 
-/* The most rows of all levels of a step: all models together have at most n rows. */
+/* Returns an upper bound of the number of rows of all levels of a step. All Newton models together have at most n
+ * rows. */
 static size_t most_rows(const dyn_task_problem *p)
 {
     return dyn_task_loop_rows(&p->robot, p->lower, p->upper) + DYN_TASK_ROWS * p->n +
@@ -56,7 +57,8 @@ static double *lay_out_models(dyn_task_descent *d, double *next)
            dyn_task_curvature_entries((size_t)d->p->robot.tree->nq, n, DYN_TASK_ROWS * d->p->n, most_rows(d->p));
 }
 
-/* Counts the rows of the levels: that of the limits of passive joints, if there are some, and those of the tasks. */
+/* Counts the rows of each level: of the limits of passive joints, which are the first level if there are any, and of
+ * the levels of tasks. */
 static void list_levels(dyn_task_descent *d)
 {
     dyn_step_level tasks[DYN_MOST_TASKS];

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#define DEPENDENT 1e-9  /* length of a row outside the span of the others, relative to its own, that counts as zero */
+#define DEPENDENT 1e-9  /* part of a row outside the span of earlier rows, relative to it, that counts as zero */
 #define SINGULAR  1e-10 /* singular value, relative to the largest, that counts as zero */
-#define WITHIN    1e-12 /* excess over a bound, relative to it or to 1, that counts as none */
-#define WIDER     1e-8  /* widening of bounds while those that are met are found, relative to them or to 1 */
-#define STRONG    1e-10 /* damping, relative to the sum of squares of a level, with which normal equations do */
-#define SLIGHT    1e-4  /* damping of x, relative to the largest row, while the bounds that are met are found */
+#define WITHIN    1e-12 /* excess over a bound, relative to the bound or to 1, that counts as zero */
+#define WIDER     1e-8  /* widening of bounds in the search for active ones, relative to the bound or to 1 */
+#define STRONG    1e-10 /* damping, relative to a level's squared entries, above which normal equations are used */
+#define SLIGHT    1e-4  /* damping of x, relative to the largest row, in the search for active bounds */
 
 enum { BLOCK = 32 /* block size of LAPACK's workspace */ };
 
@@ -106,8 +106,8 @@ static double value_of(const dyn_prioritised_step *s, size_t k, size_t i, const 
 
 /* --- solution with some coordinates fixed ------------------------------------------------------------------------- */
 
-/* Adds to trial the vector of least norm with the least |free p - right|, of m rows. Returns false if a number is not
- * finite. */
+/* Adds to trial the p of least norm among those that minimise |free p - right|, of m rows. Returns false if a number is
+ * not finite. */
 static bool add_least_solution(dyn_prioritised_step *s, size_t m)
 {
     const size_t n = s->n, most = m > n ? m : n;
@@ -117,7 +117,7 @@ static bool add_least_solution(dyn_prioritised_step *s, size_t m)
         if (!isfinite(s->free[i])) return false;
     for (size_t i = 0; i < m; i++)
         if (!isfinite(s->right[i])) return false;
-    double *columns = s->work; /* as LAPACK takes them */
+    double *columns = s->work; /* column-major, for LAPACK */
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++)
             columns[j * m + i] = s->free[i * n + j];
@@ -182,8 +182,8 @@ static bool is_strong(const dyn_prioritised_step *s, size_t m)
     return s->damping > STRONG * product(s->free, s->free, m * s->n);
 }
 
-/* Appends the m equations for p by sqrt(damping) (trial + p) = 0, in the directions that change no A_j x of the levels
- * before. Returns their number. */
+/* Appends to the m equations for p the equations sqrt(damping) (trial + p) = 0, projected on the directions that change
+ * no A_j x of the levels before. Returns the number of all equations. */
 static size_t append_damping(dyn_prioritised_step *s, size_t m, size_t r)
 {
     const size_t n = s->n;
@@ -225,8 +225,8 @@ static bool is_within(const dyn_prioritised_step *s)
     return true;
 }
 
-/* Lists the bounds in units of `scale`, a little wider, because rounding errors of the levels before might leave no x
- * within them. */
+/* Lists the bounds of scale x, a little widened, because rounding errors of the levels before might leave no x within
+ * the bounds. */
 static size_t list_bounds(dyn_prioritised_step *s, double scale)
 {
     static const double one = 1, minus_one = -1;
@@ -240,7 +240,8 @@ static size_t list_bounds(dyn_prioritised_step *s, double scale)
     return n;
 }
 
-/* Appends the equation `row` x = right to the orthonormal equations of q. */
+/* Makes the row after the equations of q orthonormal to them, and appends it as an equation with the right side
+ * `right`. Leaves out a dependent row. */
 static void append_equation(dyn_least_norm *q, double right)
 {
     double *to = q->equation + q->n_equations * q->k, size = sqrt(product(to, to, q->k));
@@ -276,7 +277,7 @@ static void append_level(const dyn_prioritised_step *s, size_t j, bool with_erro
     }
 }
 
-/* Returns the weight of |x|^2 beside the squared error of level k. */
+/* Returns `scale` of the problem for the active bounds of level k, which minimises scale^2 |x|^2 + |A_k x - b_k|^2. */
 static double scale_of(const dyn_prioritised_step *s, size_t k)
 {
     double largest = 0;
@@ -285,8 +286,8 @@ static double scale_of(const dyn_prioritised_step *s, size_t k)
     return k < s->n_levels ? fmax(sqrt(s->damping), SLIGHT * (largest > 0 ? largest : 1)) : 1;
 }
 
-/* Finds the bounds that the solution of level k meets, and sets trial and side. Returns false if there is no solution
- * within rounding errors, because the levels before leave no freedom. */
+/* Finds the bounds that are active at the solution of level k, and sets trial and side. Returns false if there is no
+ * solution within rounding errors, because the levels before leave no freedom. */
 static bool find_met_bounds(dyn_prioritised_step *s, size_t k)
 {
     const bool     last  = k == s->n_levels;
@@ -343,7 +344,8 @@ static bool improve(dyn_prioritised_step *s, size_t k)
     return true;
 }
 
-/* Marks the coordinates at bounds: a level after the one that met a bound may move x off it by a rounding error. */
+/* Sets `side` of the coordinates that are at bounds up to `slack`: a later level may have moved x off an active bound
+ * by a rounding error. */
 static void set_sides(dyn_prioritised_step *s)
 {
     for (size_t j = 0; j < s->n; j++)
@@ -360,7 +362,7 @@ bool dyn_prioritised_step_solve(dyn_prioritised_step *s)
         s->x[j] = fmin(fmax(0, s->lower[j]), s->upper[j]);
         s->met_bounds |= s->x[j] != 0;
     }
-    /* If no bound was met, each level has added a vector of least norm, and the last level would change nothing. */
+    /* If no bound was active, each level has added a vector of least norm, and the last level would change nothing. */
     for (size_t k = 0; k < s->n_levels + (s->least && s->met_bounds); k++) {
         if (!dyn_may_continue(s->deadline) || !improve(s, k)) return false;
         for (size_t i = 0; i < rows_of(s, k); i++, m++)

@@ -1,4 +1,4 @@
-/* prioritised_step.h - solve prioritised linear least squares within bounds: one state, no lanes.
+/* prioritised_step.h - solves prioritised linear least squares within bounds: one state, no lanes.
  *
  * Level k of the tasks minimises |A_k x - b_k|^2 + damping |x|^2 over all x within lower <= x <= upper that keep the
  * A_j x of the levels before it (Siciliano & Slotine 1991; with bounds Escande, Mansard & Wieber 2014). A last level
@@ -6,14 +6,14 @@
  * equation for the levels after it.
  *
  * A level whose solution without bounds is within them is done. Otherwise the dual active-set method of least_norm.h
- * finds the bounds that are met, in the unknowns (x, A_k x - b_k), and the solution with these bounds as equations
- * replaces its result. */
+ * finds the active bounds, in the unknowns (x, A_k x - b_k). The level is then solved again with the active bounds as
+ * equations. */
 #pragma once
 #include "dynamics/held/least_norm.h"
 
 typedef struct dyn_step_level {
     size_t        rows;
-    const double *A; /* rows x n */
+    const double *A; /* rows x n: A_k */
     const double *b; /* rows */
 } dyn_step_level;
 
@@ -24,7 +24,7 @@ typedef struct dyn_prioritised_step {
     double                damping;           /* not negative */
     size_t                undamped;          /* number of first levels without damping */
     bool                  least;             /* true: the last level makes x unique */
-    bool                  met_bounds;        /* result: a level met a bound */
+    bool                  met_bounds;        /* result: true if a bound was active in some level */
     dyn_deadline          deadline;
     double               *x;    /* [n] result */
     signed char          *side; /* [n] result: 1 at the upper bound, -1 at the lower one, else 0 */

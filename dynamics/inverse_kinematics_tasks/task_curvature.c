@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define DIFFERENCE 0x1p-24 /* rad or m */
-#define FLAT       1e-6    /* curvature, relative to the largest, that counts as none: H has errors of about 1e-7 */
+#define DIFFERENCE 0x1p-24 /* rad or m: step of the finite differences */
+#define FLAT       1e-6    /* curvature, relative to the largest, that counts as zero: H has errors of about 1e-7 */
 #define NEAR       1e-9    /* rad or m: a coordinate this near to a limit is at it */
 #define SINGULAR   1e-10   /* singular value, relative to the largest, that counts as zero */
 
@@ -68,8 +68,8 @@ static void find_gradient(const dyn_task_curvature *c, const dyn_curved_level *l
     }
 }
 
-/* Finds lambda, the least-squares solution of B^T lambda = -A^T e among the coordinates that no bound holds. Returns
- * false if a number is not finite. */
+/* Finds lambda, the least-squares solution of B^T lambda = -A^T e among the coordinates that are not held at a bound.
+ * Returns false if a number is not finite. */
 static bool solve_multipliers(dyn_task_curvature *c, const dyn_curved_level *l, const double *gradient, size_t before)
 {
     const size_t n = c->n, most = n > before ? n : before;
@@ -167,7 +167,7 @@ static bool find_hessian_column(dyn_task_curvature *c, const dyn_curved_level *l
     return true;
 }
 
-/* Returns false if the deadline has passed, or loops cannot be closed. */
+/* Finds H column by column. Returns false if the deadline has passed, or loops cannot be closed. */
 static bool find_hessian(dyn_task_curvature *c, const dyn_curved_level *l)
 {
     const dyn_mechanism *robot = c->block->robot;
@@ -197,8 +197,8 @@ static void exchange_triangles(double *H, size_t n)
         }
 }
 
-/* Sets H to P H P, symmetric: P removes the parts along the rows of the levels before, and coordinates that bounds
- * hold. */
+/* Sets H to P H P, symmetric. P removes the components along the rows of the levels before, and the coordinates held at
+ * bounds. */
 static void project_hessian(const dyn_task_curvature *c, const dyn_curved_level *l)
 {
     const size_t n   = c->n;
@@ -220,7 +220,8 @@ static void project_hessian(const dyn_task_curvature *c, const dyn_curved_level 
     }
 }
 
-/* Gives coordinates at their limits a curvature of their own. */
+/* Sets the diagonal entries of H of the coordinates held at their limits to the norm of H, so that steps keep them
+ * there. */
 static void hold_coordinates(const dyn_task_curvature *c)
 {
     const size_t n   = c->n;

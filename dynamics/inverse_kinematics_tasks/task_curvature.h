@@ -1,8 +1,9 @@
-/* task_curvature.h - find Newton's model of one level of prioritised tasks: one state.
+/* task_curvature.h - finds Newton's model of one level of prioritised tasks: one state.
  *
- * Gauss-Newton steps leave out the second derivatives of the tasks. Where a level keeps an error e, or gives way to the
- * levels before it, they converge linearly, at a rate in proportion to e. With the rows A of the level and B of the
- * levels before, Newton's model has the gradient and the Hessian of the Lagrangian (Nocedal & Wright 2006, ch. 18.1)
+ * Gauss-Newton steps leave out the second derivatives of the tasks. Where a level cannot reduce its error e to zero, or
+ * yields to the levels before it, such steps converge linearly, at a rate in proportion to e. With the rows A of the
+ * level and B of the levels before, Newton's model has the gradient and the Hessian of the Lagrangian (Nocedal & Wright
+ * 2006, ch. 18.1)
  *
  *     r = A^T e + B^T lambda,  H = dr/dq,  with lambda constant, the least-squares solution of B^T lambda = -A^T e.
  *
@@ -13,9 +14,9 @@
  * for s that are not zero up to rounding errors. A direction of negative curvature counts as one of positive curvature.
  * A level that has reached its minimum with an error has c = 0; steps of later levels that keep R x stay at the minimum
  * (Pfeiffer, Escande & Kheddar 2018). H is found by forward differences of the gradient, to about 1e-7; the loops of a
- * mechanism are closed for each of them. A coordinate at a limit that the gradient pushes it against is held: it leaves
- * H, and has the largest curvature alone, so that it stays there. Third derivatives are left out:
- * those of levels before that keep an error have no part in H. */
+ * mechanism are closed for each of them. A coordinate that the gradient pushes against a limit is held there: its row
+ * and column of H are zero but for a large diagonal entry. Third derivatives are left out: those of levels before that
+ * keep an error have no part in H. */
 #pragma once
 #include "task_loops.h"
 #include "task_rows.h"
@@ -25,9 +26,9 @@ enum { DYN_CURVATURE_MOST_VELOCITIES = 64 };
 
 /* The level, and the levels before it. */
 typedef struct dyn_curved_level {
-    const double         *q;          /* [tree nq] */
+    const double         *q;          /* [tree nq] position */
     const double         *A, *error;  /* rows of all tasks at q, rows x n, and their errors */
-    size_t                first, end; /* the rows of the level among them */
+    size_t                first, end; /* the level has the rows first to end - 1 of A */
     const dyn_step_level *before;     /* [n_before] levels of the step */
     size_t                n_before;
     const bool           *is_model; /* [n_before] true: the rows of the level are no rows of A */
@@ -37,7 +38,7 @@ typedef struct dyn_task_curvature {
     dyn_task_block *block; /* evaluated anew: the results are replaced */
     dyn_task_loops *loops; /* the position of the loops is replaced */
     const double   *goal;
-    size_t          n, rows, most_before; /* velocities of the tree; rows of all tasks; most rows of levels before */
+    size_t          n, rows, most_before; /* velocities of the tree; rows of all tasks; most rows of `before` */
     dyn_deadline    deadline;
     double         *H, *basis, *gradient, *lambda; /* n x n; n x n; 3 n; most_before: scratch */
     double         *factor;                        /* rows: scratch */

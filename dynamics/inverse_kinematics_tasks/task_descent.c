@@ -6,23 +6,23 @@
 #include <string.h>
 
 #define HIGHEST_PRICE 1e9
-#define FIRST_MU      1e-3 /* damping at a start, in units of the sum of squared errors */
+#define FIRST_MU      1e-3 /* damping at a start, relative to half the sum of squared errors */
 #define LEAST_MU      1e-9
-#define LEAST_DAMPING 2e-10 /* relative to the sum of squares of the Jacobian */
+#define LEAST_DAMPING 2e-10 /* least damping, relative to the sum of squares of the Jacobian's entries */
 #define MOST_MU       1e7   /* a search whose damping factor is larger than this has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad or m */
 #define LOCAL         0.1 /* rad or m: a step below this may be accepted because it is much shorter than the one before */
-#define CONTRACTION   0.5  /* ratio of its length to that of the step before */
+#define CONTRACTION   0.5  /* ratio of lengths of two steps, below which the second is "much shorter" */
 #define SETTLED       1e-9 /* rad or m: a step below this is at a minimum */
 #define NEARLY        1e-6 /* rad or m: a step below this that is not accepted is at a minimum, within rounding errors */
-#define MET           1e-8 /* norm of weighted errors of a level that is met */
-#define CHANGED       1e-8 /* change of the norms of errors that shows another position */
+#define MET           1e-8 /* norm of the weighted errors up to which a level counts as met */
+#define CHANGED       1e-8 /* change of an error that shows another position */
 enum { RESTORATIONS = 10 };
 
 /* --- merit -------------------------------------------------------------------------------------------------------- */
 
-/* Returns the merit of the levels from `first` on: the sum of price times norm, where the last level counts with half
- * its square. */
+/* Returns the merit of the levels from `first` on: the sum of price times norm over the levels before the last one,
+ * plus half the squared norm of the last level. */
 static double merit(const dyn_task_descent *d, size_t first, const double norm[DYN_DESCENT_LEVELS])
 {
     double sum = 0.5 * norm[d->last] * norm[d->last];
@@ -48,7 +48,8 @@ static double predict(const dyn_task_descent *d, size_t k)
 }
 
 /* Raises the prices of levels until a change from the present norms to those `after` lowers the merit, so that an
- * improvement of an earlier level outweighs losses of later ones. Norms up to `met` have nothing to improve. */
+ * improvement of an earlier level outweighs losses of later ones. Levels with a norm up to `met` count as met, and keep
+ * their prices. */
 static void cover_losses(dyn_task_descent *d, const double after[DYN_DESCENT_LEVELS], double met)
 {
     for (size_t k = d->last; k-- > 0;) {
@@ -58,7 +59,7 @@ static void cover_losses(dyn_task_descent *d, const double after[DYN_DESCENT_LEV
     }
 }
 
-/* Raises prices for the prediction of the step. */
+/* Raises the prices until the norms that the step predicts lower the merit. */
 static void raise_prices(dyn_task_descent *d)
 {
     double *model = d->model;
@@ -70,8 +71,8 @@ static void raise_prices(dyn_task_descent *d)
 
 /* --- steps -------------------------------------------------------------------------------------------------------- */
 
-/* Bounds the step of each coordinate from a position. A passive coordinate beyond a limit, where a step of others has
- * led it, comes back. */
+/* Bounds the step of each coordinate from a position. Steps of other coordinates may have moved a passive coordinate
+ * beyond a limit: its bounds then demand a step back, of at most LONGEST_STEP. */
 static void bound_step(dyn_task_descent *d, const double *from)
 {
     const dyn_task_problem *p = d->p;
@@ -121,8 +122,8 @@ static bool reach_trial(dyn_task_descent *d)
     return true;
 }
 
-/* Moves the trial position back to the levels before the last one, from which their curvature has led the step
- * (Nocedal & Wright 2006, ch. 18.3). Returns false if there is no such position. */
+/* Corrects the trial position to second order (Nocedal & Wright 2006, ch. 18.3): by their curvature, the levels before
+ * the last one have changed errors that the step should keep. Returns false if there is no such position. */
 static bool correct_trial(dyn_task_descent *d)
 {
     double norm[DYN_DESCENT_LEVELS];
@@ -152,8 +153,9 @@ static void accept_trial_position(dyn_task_descent *d, const double norm[DYN_DES
 }
 
 /* Evaluates the trial position and accepts it if its merit is smaller, or if its step is much shorter than the one
- * before: within rounding errors the merit decides nothing. If it is not accepted although it meets earlier levels
- * better, their prices rise: near a singular position that is dear, which the linear prediction does not show. */
+ * before: differences of the merit are then rounding errors. If the position is rejected although it meets earlier
+ * levels better, the prices of these levels rise: near a singular position the later levels lose more than the linear
+ * prediction shows. */
 static bool accept_position(dyn_task_descent *d, double length)
 {
     double task_error[DYN_MOST_TASKS][DYN_TASK_ROWS], norm[DYN_DESCENT_LEVELS];
@@ -174,7 +176,8 @@ static bool accept_position(dyn_task_descent *d, double length)
     return true;
 }
 
-/* Returns the damping of a step. It goes to zero with the errors, down to a remainder that costs no digits. */
+/* Returns the damping of a step, which goes to zero with the errors, down to a limit (LEAST_DAMPING) that costs no
+ * accuracy. */
 static double damping_of(const dyn_task_descent *d)
 {
     double sum = 0, squares = 0;
@@ -224,7 +227,7 @@ static void cover_multipliers(dyn_task_descent *d)
     }
 }
 
-/* Chooses the rows of the last level: Newton's model, unless its last step was not accepted. */
+/* Chooses the rows of the last level: Newton's model if the last accepted step was short, else Gauss-Newton rows. */
 static void choose_model(dyn_task_descent *d)
 {
     const bool near = d->length < LOCAL || (d->curved && d->length < LONGEST_STEP);

@@ -1,14 +1,14 @@
-/* task_descent.h - descend to a minimum of one level of prioritised tasks that keeps the levels before it: one state.
+/* task_descent.h - descends to a minimum of one level of prioritised tasks that keeps the levels before it: one state.
  *
  * The levels are those of task_rows.h, after a level of the limits of passive joints if there are some (task_loops.h).
- * A step solves the levels up to the last one that is sought (prioritised_step.h): with Gauss-Newton rows of the errors
- * and damping, within the bounds that remain and at most 1 rad or m for each coordinate. Near a minimum the last level
- * has Newton's model (task_curvature.h) instead. A level before the last one that has ended with an error has Newton's
- * model, too: its rows keep the minimum.
+ * A step solves the levels up to the one whose minimum is sought (prioritised_step.h): with Gauss-Newton rows of the
+ * errors and damping, within the limits of the coordinates, and at most 1 rad or m for each coordinate. Near a minimum
+ * the last level has Newton's model (task_curvature.h) instead. A level before the last one that has ended with an
+ * error has Newton's model, too: its rows keep the minimum.
  *
- * A step is accepted if the merit shrinks, prices times the norms of the earlier levels plus half the square of the
- * last one (Nocedal & Wright 2006, ch. 18.3); otherwise the damping grows. The norm of a level is that of its errors,
- * or of c of Newton's model. */
+ * A step is accepted if the merit shrinks: the norms of the earlier levels times penalty factors (`price`), plus half
+ * the squared norm of the last level (Nocedal & Wright 2006, ch. 18.3). Otherwise the damping grows. The norm of a
+ * level is that of its errors, or of c of Newton's model. */
 #pragma once
 #include "task_curvature.h"
 #include "task_search.h"
@@ -17,9 +17,9 @@ enum { DYN_DESCENT_LEVELS = DYN_MOST_TASKS + 1 };
 
 /* A position, with the errors of the tasks there and their Jacobian. */
 typedef struct dyn_task_point {
-    double *q;         /* [tree nq] */
-    double *A, *error; /* rows x n; rows */
-    double *right;     /* rows: -error */
+    double *q;         /* [tree nq] position */
+    double *A, *error; /* rows x n: Jacobian; rows: errors */
+    double *right;     /* rows: right sides -error */
     double *limits;    /* rows of the limits of passive joints, x n */
 } dyn_task_point;
 
@@ -32,9 +32,9 @@ typedef struct dyn_task_descent {
     bool                    may_curve; /* false: all levels have Gauss-Newton rows */
     const double           *goal;
     size_t                  n, rows;                   /* velocities of the tree; rows of all tasks */
-    size_t                  first, last, n_levels;     /* first level of tasks; level that is sought; all levels */
+    size_t                  first, last, n_levels;     /* first level of tasks; level to minimise; number of levels */
     size_t                  start[DYN_DESCENT_LEVELS]; /* first row of each level of tasks among those of all tasks */
-    size_t                  count[DYN_DESCENT_LEVELS]; /* and their number; of the limits of passive joints */
+    size_t                  count[DYN_DESCENT_LEVELS]; /* number of rows of each level */
     dyn_step_level          level[DYN_DESCENT_LEVELS]; /* rows of the step */
     bool                    is_model[DYN_DESCENT_LEVELS];
     bool                    keeps_error[DYN_DESCENT_LEVELS]; /* levels before the last that have ended with an error */
@@ -46,7 +46,7 @@ typedef struct dyn_task_descent {
     double                  mu;
     double                  norm[DYN_DESCENT_LEVELS]; /* norm of each level at the accepted position */
     double                  model[DYN_DESCENT_LEVELS];
-    double                  price[DYN_DESCENT_LEVELS]; /* factors of the norms of all levels but the last */
+    double                  price[DYN_DESCENT_LEVELS]; /* penalty factors of the norms of all levels but the last */
     size_t                  iterations;
     bool                    met;    /* true: the tasks of priority 0 are met at the accepted position */
     bool                    curved; /* true: the last level of the step has Newton's model */
@@ -66,7 +66,7 @@ bool dyn_task_descent_begin(dyn_task_descent *d);
  * level. Returns DYN_TASKS_MET at the end, else DYN_TASKS_UNSETTLED or DYN_TASKS_LATE. */
 dyn_task_status dyn_task_descent_seek(dyn_task_descent *d, size_t last);
 
-/* Takes Newton steps of the tasks of priority 0 alone, which are met approximately. */
+/* If the tasks of priority 0 are met approximately, takes undamped steps for these tasks alone until they are met. */
 void dyn_task_descent_restore(dyn_task_descent *d);
 
 /* Closes the loops at d->here.q as for a request with these coordinates. Returns true if the same errors result, with

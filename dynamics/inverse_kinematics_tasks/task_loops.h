@@ -1,4 +1,4 @@
-/* task_loops.h - keep loops closed while a search moves the coordinates of a tree: one state.
+/* task_loops.h - keeps loops closed while a search moves the coordinates of a tree: one state.
  *
  * A search moves the actuated coordinates. After each step the passive ones follow from them: the loops are closed by
  * continuation from the last accepted position, so that no step leaves them open (loop_kernels.h). With the matrix G
@@ -12,12 +12,13 @@
 typedef struct dyn_task_loops {
     const dyn_mechanism *robot;
     const double        *lower, *upper; /* [tree nq] limits */
-    size_t               W, lane;  /* lanes of the kernels, and that of the state; 0 if all of them repeat one state */
-    dyn_loop_workspace  *closed;   /* NULL: the robot is a tree, which has no rows, and is always closed */
-    const double        *guess;    /* [n_passive_q] guess of the request; NULL: none */
-    double              *q, *from; /* in lanes: nq */
-    double              *passive;  /* in lanes: n_passive_q */
-    double              *tree;     /* in lanes: tree nq */
+    size_t               W, lane;       /* number of lanes of the kernels; lane of the state, 0 if all lanes hold one
+                                           state */
+    dyn_loop_workspace *closed;         /* NULL: the robot is a tree, which has no rows, and is always closed */
+    const double       *guess;          /* [n_passive_q] guess of the request; NULL: none */
+    double             *q, *from;       /* in lanes: nq */
+    double             *passive;        /* in lanes: n_passive_q */
+    double             *tree;           /* in lanes: tree nq */
 } dyn_task_loops;
 
 /* Numbers per state of the lanes; lays the lanes out in memory. */
@@ -30,7 +31,7 @@ void   dyn_task_loops_lay_out(dyn_task_loops *t, double *lanes);
  * configuration. Returns false if the loops cannot be closed or the deadline has passed. */
 bool dyn_task_loops_close(dyn_task_loops *t, const double *from, double *tree_q);
 
-/* Returns to the position tree_q, at which the loops are closed. Returns false if they are not. */
+/* Sets the position of the loops to tree_q, at which they are closed. Returns false if they are not. */
 bool dyn_task_loops_restore(dyn_task_loops *t, const double *tree_q);
 
 /* True if the loops of the present position are closed up to rounding errors: to 1e-12 rad, or parts of the

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NOISE 1e-12 /* entry of a row, relative to its scale, that is a rounding error */
+#define NOISE 1e-12 /* largest entry of a row, relative to its scale, that counts as a rounding error */
 
 size_t dyn_task_block_entries(size_t nq, size_t nv, size_t n)
 {
@@ -137,8 +137,8 @@ void dyn_task_jacobian(const dyn_task_block *b, double *A)
     }
 }
 
-/* Sets those of three rows to zero whose entries are all rounding errors. `scale` is the size of entries that are none;
- * larger entries of the three rows have larger rounding errors. */
+/* Sets each of three rows to zero if all its entries are rounding errors: not larger than NOISE times `scale`, the
+ * usual size of entries, or times the largest entry of the three rows. */
 static void drop_noisy_rows(size_t nv, double scale, double *rows)
 {
     double largest[3] = {0};

@@ -1,4 +1,4 @@
-/* task_rows.h - find the errors and Jacobians of tasks of frames and of the centre of mass: one state.
+/* task_rows.h - finds the errors and Jacobians of tasks of frames and of the centre of mass: one state.
  *
  * A task asks a frame for a position, an orientation or a direction of one of its axes, or the centre of mass for a
  * position. The rows of a task are the position's error (m, world axes) and the rotation vector from the goal to the
@@ -18,8 +18,8 @@ typedef struct dyn_frame_task {
     dyn_task_turn    turn;
     double           axis[3]; /* unit vector in the frame's axes, for DYN_TURN_DIRECTION */
     double           weight;  /* greater than 0 */
-    double           reach;   /* m: length of the chain of joints to the point (dyn_point_reach), of whose rounding
-                               * errors a row may consist */
+    double           reach;   /* m: length of the chain of joints to the point (dyn_point_reach), scale of rounding
+                                 errors of rows */
     size_t priority;
 } dyn_frame_task;
 
@@ -31,12 +31,12 @@ typedef struct dyn_task_block {
     size_t                n;
     const dyn_frame_task *task;                        /* [n] in the order of priorities */
     double               *q, *position, *rotation, *J; /* in lanes: nq and nv of the tree; nq; 3 n; 9 n; 6 n x nv */
-    double               *com, *com_J;                 /* in lanes: 3; 3 x nv */
+    double               *com, *com_J;                 /* in lanes: centre of mass, 3; its Jacobian, 3 x nv */
     double                error[DYN_MOST_TASKS]
                 [DYN_TASK_ROWS]; /* result: errors without weights; zero in rows that a task does not have */
 } dyn_task_block;
 
-/* Numbers per state of the lanes of a block; lays the lanes out in memory. */
+/* dyn_task_block_entries returns the doubles per state in lanes; dyn_task_block_lay_out sets the arrays in them. */
 size_t dyn_task_block_entries(size_t nq, size_t nv, size_t n);
 void   dyn_task_block_lay_out(dyn_task_block *b, double *lanes);
 
@@ -57,8 +57,8 @@ void dyn_task_jacobian(const dyn_task_block *b, double *A);
  * of directions across the plane of a planar robot. Else they would count as directions that a task determines. */
 void dyn_task_drop_noise(const dyn_task_block *b, double *A);
 
-/* Writes the entries of `value` (DYN_TASK_ROWS for each task) that belong to rows, multiplied by the weight and by
- * `sign`, to b. */
+/* Writes the entries of `value` (DYN_TASK_ROWS for each task) that belong to rows, multiplied by the square root of the
+ * task's weight and by `sign`, to `to`. */
 void dyn_task_gather(const dyn_task_block *b, const double (*value)[DYN_TASK_ROWS], double sign, double *to);
 
 /* Lists the levels of the tasks; their rows are in A and b. Returns the number of levels; *rows is the number of all

@@ -1,10 +1,11 @@
-/* task_search.h - find coordinates at which frames and the centre of mass meet tasks in order of priority: one state.
+/* task_search.h - finds coordinates at which frames and the centre of mass meet tasks in order of priority: one state.
  *
- * The levels are sought one after the other (task_descent.h). Tasks of priority 0 must be met within the tolerance,
- * else the search begins again at another position (search_start.h). Tasks of other priorities are met as well as those
- * before allow: the search of a level ends where a step changes nothing, at a local minimum, which the levels after it
- * keep. A mechanism with loops keeps them closed (task_loops.h), and its result is confirmed: the loops are closed once
- * more along the path of a request with the coordinates that were found, and the same errors must result.
+ * The minima of the levels are found one after the other (task_descent.h). Tasks of priority 0 must be met within the
+ * tolerance, else the search begins again at another position (search_start.h). Tasks of other priorities are met as
+ * well as those before allow: the search of a level ends where a step changes nothing, at a local minimum, which the
+ * levels after it keep. A mechanism with loops keeps them closed (task_loops.h), and its result is confirmed: the loops
+ * are closed once more along the path of a request with the coordinates that were found, and the same errors must
+ * result.
  *
  * The search can end at a position with a singular Jacobian that is no minimum; the errors that remain are part of the
  * result. */
@@ -31,7 +32,8 @@ typedef enum dyn_task_status {
     DYN_TASKS_MET,
     DYN_TASKS_OUT_OF_REACH, /* q is the position with the least errors */
     DYN_TASKS_UNSETTLED,    /* the iterations have run out before the later priorities settled */
-    DYN_TASKS_APART,        /* the tasks are met, but the path of a request does not lead there: to another assembly */
+    DYN_TASKS_APART,        /* the tasks are met, but a request with these coordinates reaches another assembly of
+                               the loops */
     DYN_TASKS_LATE,
 } dyn_task_status;
 

@@ -6,8 +6,8 @@
  *
  *     v h + v^2 / (2 a) <= d,
  *
- * so that a velocity within the bounds exists in every later step. If bounds contradict each other, those of the
- * acceleration have priority over those of the velocity, and these over those of the position; the velocity is then as
+ * so that a velocity within the bounds exists in every later step. If bounds contradict each other, the limits of
+ * acceleration have priority over the limits of velocity, and both over the limits of position; the velocity is then as
  * near to a violated bound as the others allow. */
 #pragma once
 #include "dynamics/motion/limit.h"

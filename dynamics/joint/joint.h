@@ -24,8 +24,8 @@ typedef struct joint_transform {
 _Static_assert(sizeof(joint_pose) == DYN_JOINT_POSE_ENTRIES * sizeof(joint_transform),
                "see dyn_body_pose.to_joint_pose");
 
-/* The pose of a joint with a quaternion; XJ is the entry of its body in the array of all joint transforms, which is
- * followed by the poses (arena_take_joints). */
+/* Returns the pose of a joint with a quaternion. XJ is the entry of its body in the array of all joint transforms,
+ * which is followed by the poses (arena_take_joints). */
 LANE_INLINE const joint_pose *joint_pose_of(const dyn_body *b, const joint_transform *XJ)
 {
     return (const joint_pose *)(const void *)(XJ + b->pose.to_joint_pose);
@@ -193,9 +193,9 @@ static inline void set_free_joint_pose(const dyn_body *b, const lane *q, joint_p
 }
 
 /* Sets cosine and sine of s + theta for the revolute joints of the bodies first to end - 1, TRIG_ANGLES at a time; the
- * last group may go on behind `end`, or overlap the group before. Groups include other joints, whose entries are then
- * overwritten with their position. `has_frame_angles` and `plain` are constants of the inlined code. With one lane,
- * cosine and sine of a joint are stored as one vector, since they are read as one vector. */
+ * last group may extend beyond `end`, or overlap the group before. Entries of other joints in a group are overwritten
+ * with the joint position. `has_frame_angles` and `plain` are constants of the inlined code. With one lane, cosine and
+ * sine of a joint are stored as one vector, since they are read as one vector. */
 LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, joint_transform *XJ, size_t first,
                                          size_t end, const bool has_frame_angles, const bool plain)
 {
@@ -222,9 +222,9 @@ LANE_INLINE void set_revolute_transforms(const dyn_model *m, const lane *q, join
     }
 }
 
-/* Sets the transforms of the joints of the bodies first to end - 1. Behind the array XJ there is room for the poses of
- * joints with a quaternion (arena_take_joints). set_revolute_transforms treats joints with a quaternion as joints of
- * one coordinate, which is cheaper than skipping them. */
+/* Sets the transforms of the joints of the bodies first to end - 1. The poses of joints with a quaternion are stored
+ * after the array XJ (arena_take_joints). set_revolute_transforms treats joints with a quaternion as joints of one
+ * coordinate, which is cheaper than skipping them. */
 LANE_INLINE void set_some_transforms(const dyn_model *m, const lane *q, joint_transform *XJ, size_t first, size_t end)
 {
     if (m->plain && m->has_frame_angles)
