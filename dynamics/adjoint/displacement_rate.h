@@ -3,7 +3,7 @@
  *
  * With the change du of u, exp(u) moves at the twist y = by_u du in its own axes, and by_q = Ad(exp(-u)) has the rate
  * -[y, by_q]. The blocks of by_u are J = 1 - B [w] + C [w]^2 and, from dw to the translation, X = E^T S with S dw = d(V
- * v)/dw dw, where B, C, E and V are those of displacement.h. The rate of by_u consists of J' and
+ * v)/dw dw, where B, C, E and V are those of step_displacement.h. The rate of by_u consists of J' and
  *
  *     X' = -[J w'] X + E^T S',
  *
