@@ -447,7 +447,9 @@ static void refusals(void **state)
 {
     refused("", "bad-xml", "empty");
     refused("<!DOCTYPE mujoco []><mujoco/>", "not-supported", "document type");
-    refused("<mujoco/>", "bad-model", "no <body>");
+    refused("<mujoco/>", "bad-model",
+            "no <body>: a file without <worldbody> is a part, send the file that includes it");
+    refused("<mujoco><worldbody/></mujoco>", "bad-model", "the world has no <body>");
     refused("<m:mujoco xmlns:m='x'/>", "bad-model", "prefix");
     refused(WORLD("<body name='a'><joint/></body>", ""), "bad-inertia",
             "line 1, body \"a\": the body moves but has no mass");

@@ -316,6 +316,16 @@ static bool take_arrays(api_mjcf *m)
            api_reader_no_memory(&m->xml.base);
 }
 
+static bool fail_without_bodies(api_mjcf *m)
+{
+    const bool is_part = !api_xml_child(m->xml.root, "worldbody");
+    return api_xml_fail(&m->xml, m->xml.root, API_BAD_MODEL, "the world has no <body>%s",
+                        m->generates ? " but those that <composite> or <flexcomp> makes: bodies that bend are not "
+                                       "part of a model, only rigid ones"
+                        : is_part    ? ": a file without <worldbody> is a part, send the file that includes it"
+                                     : "");
+}
+
 bool api_mjcf_read_bodies(api_mjcf *m)
 {
     const place world = {.body = -1, .X = dyn_pose_identity(), .class_index = m->main_class};
@@ -326,10 +336,5 @@ bool api_mjcf_read_bodies(api_mjcf *m)
             !read_children(m, e, &inner))
             return false;
     }
-    if (m->n_bodies == 0)
-        return api_xml_fail(&m->xml, m->xml.root, API_BAD_MODEL, "the world has no <body>%s",
-                            m->generates ? " but those that <composite> or <flexcomp> makes: bodies that bend are not "
-                                           "part of a model, only rigid ones"
-                                         : "");
-    return true;
+    return m->n_bodies > 0 || fail_without_bodies(m);
 }
