@@ -39,10 +39,10 @@ static void put_place(const dyn_smooth *t, size_t interval, size_t place, segmen
 /* Sets it to instant k, which is behind a place. */
 static void put_instant(const dyn_smooth *t, size_t interval, size_t place, size_t k, segment *s, size_t i)
 {
-    const double at = (double)(place - interval * t->parts) + t->between.fraction[k];
-    s->state[i]     = dyn_smooth_at(t, interval, at / (double)t->parts);
-    s->row[i]       = &t->between.row[k * dyn_smooth_rows(t)];
-    s->norm[i]      = &t->between.norm[k * t->norms];
+    const double parts = (double)(place - interval * t->parts) + t->between.fraction[k];
+    s->state[i]        = dyn_smooth_at(t, interval, parts / (double)t->parts);
+    s->row[i]          = &t->between.row[k * dyn_smooth_rows(t)];
+    s->norm[i]         = &t->between.norm[k * t->norms];
 }
 
 static void list_segments(const dyn_smooth *t, size_t place, part *p)

@@ -65,7 +65,7 @@ void dyn_smooth_assemble(search *s, bool convex)
     s->duration = 0;
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
         for (size_t n = s->first[i]; n < s->first[i + 1]; n++) {
-            const dyn_smooth_state y = state_at(s, i, n);
+            const dyn_smooth_state y = sample_state(s, i, n);
             sums                   m = sum_rows(s, n, &y, convex);
             const double           t = s->sample[n].share / sqrt(y.x);
             s->duration += t;

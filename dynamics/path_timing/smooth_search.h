@@ -40,7 +40,7 @@ typedef struct sample {
     const weights         *shape;
     const dyn_smooth_row  *row;   /* [rows] */
     const dyn_smooth_norm *norm;  /* [norms] */
-    size_t                 place; /* that of the sample, or the one before it */
+    size_t                 place; /* number of the place of the sample, or of the one before it */
     double                 share; /* weight in the trapezoidal rule for the duration: 0 at a knot */
 } sample;
 
@@ -76,7 +76,7 @@ static inline bool is_late(const search *s, size_t i)
 }
 
 /* Returns the state of sample m of interval i. */
-static inline dyn_smooth_state state_at(const search *s, size_t i, size_t m)
+static inline dyn_smooth_state sample_state(const search *s, size_t i, size_t m)
 {
     return local_state(s->sample[m].shape, s->t->node + 2 * i);
 }
@@ -133,12 +133,15 @@ ROW_INLINE room norm_room(const dyn_smooth_norm *k, const dyn_smooth_state *y)
 }
 
 /* Returns the room of limit k at a sample. */
-ROW_INLINE room room_of(const search *s, const sample *at, size_t k, const dyn_smooth_state *y, double rho)
+ROW_INLINE room room_of(const search *s, const sample *one, size_t k, const dyn_smooth_state *y, double rho)
 {
     const size_t rows = dyn_smooth_rows(s->t);
-    if (k >= rows) return norm_room(&at->norm[k - rows], y);
-    return k < s->t->second ? second_room(&at->row[k], y, rho) : third_room(&at->row[k], y, rho);
+    if (k >= rows) return norm_room(&one->norm[k - rows], y);
+    return k < s->t->second ? second_room(&one->row[k], y, rho) : third_room(&one->row[k], y, rho);
 }
+
+/* Lays out the arrays of a search in t->work, and lists its samples. */
+search dyn_smooth_lay_out(dyn_smooth *t);
 
 /* Sums the equations of a Newton step from the nodes into s->band and s->right, and the duration. With `convex`,
  * negative curvature of single rows is left out. */

@@ -39,80 +39,7 @@ double dyn_smooth_value(const dyn_smooth_row *k, const dyn_smooth_state *y)
     return k->b2 * y->u + k->b1 * y->x + k->b0 + sqrt(y->x) * (k->a3 * y->du + k->a2 * y->u + k->a1 * y->x + k->a0);
 }
 
-/* --- memory ------------------------------------------------------------------------------------------------------- */
-
-/* Returns the number of instants that are sides of knots. */
-static size_t count_sides(const dyn_smooth *t)
-{
-    size_t n = 0;
-    for (size_t k = 0; k < t->between.first[t->intervals * t->parts]; k++)
-        n += t->between.side[k] != 0;
-    return n;
-}
-
-size_t dyn_smooth_work(const dyn_smooth *t)
-{
-    const size_t n = 2 * (t->intervals + 1), sides = count_sides(t), samples = t->intervals * (t->parts + 1) + sides;
-    return n * (HALF_BAND + 1) + 2 * n + 4 * samples * dyn_smooth_limits(t) +
-           ((t->parts + 1 + sides) * sizeof(weights) + samples * sizeof(sample) + (t->intervals + 1) * sizeof(size_t)) /
-               sizeof(double);
-}
-
-/* Adds the sides of knots behind a place of interval i to the samples. `shape`: the next free weights. */
-static void add_sides(search *s, size_t i, size_t place, weights **shape)
-{
-    const dyn_smooth         *t = s->t;
-    const dyn_smooth_between *b = &t->between;
-    for (size_t k = b->first[place]; k < b->first[place + 1]; k++) {
-        if (b->side[k] == 0) continue;
-        const double fraction   = ((double)(place - i * t->parts) + b->fraction[k]) / (double)t->parts;
-        **shape                 = weights_at(fraction, 1 / (double)t->intervals);
-        s->sample[s->samples++] = (sample){.shape = (*shape)++,
-                                           .row   = &b->row[k * dyn_smooth_rows(t)],
-                                           .norm  = &b->norm[k * t->norms],
-                                           .place = place};
-    }
-}
-
-/* Lists the samples of all intervals. */
-static void list_samples(search *s)
-{
-    const dyn_smooth *t     = s->t;
-    const double      part  = 1 / (double)(t->intervals * t->parts);
-    weights          *shape = s->shape + t->parts + 1;
-    s->samples              = 0;
-    for (size_t i = 0; i < t->intervals; i++) {
-        s->first[i] = s->samples;
-        for (size_t j = 0; j <= t->parts; j++) {
-            const size_t place      = i * t->parts + j;
-            s->sample[s->samples++] = (sample){.shape = &s->shape[j],
-                                               .row   = &t->row[place * dyn_smooth_rows(t)],
-                                               .norm  = &t->norm[place * t->norms],
-                                               .place = place,
-                                               .share = j == 0 || j == t->parts ? part / 2 : part};
-            if (j < t->parts) add_sides(s, i, place, &shape);
-        }
-    }
-    s->first[t->intervals] = s->samples;
-}
-
-static search lay_out_search(dyn_smooth *t)
-{
-    const size_t sides = count_sides(t), samples = t->intervals * (t->parts + 1) + sides;
-    search       s = {.t = t, .n = 2 * (t->intervals + 1), .limits = dyn_smooth_limits(t)};
-    s.band         = t->work;
-    s.right        = s.band + s.n * (HALF_BAND + 1);
-    s.step         = s.right + s.n;
-    s.multiplier   = s.step + s.n;
-    s.change       = s.multiplier + 2 * samples * s.limits;
-    s.shape        = (weights *)(void *)(s.change + 2 * samples * s.limits);
-    s.sample       = (sample *)(void *)(s.shape + t->parts + 1 + sides);
-    s.first        = (size_t *)(void *)(s.sample + samples);
-    for (size_t j = 0; j <= t->parts; j++)
-        s.shape[j] = weights_at((double)j / (double)t->parts, 1 / (double)t->intervals);
-    list_samples(&s);
-    return s;
-}
+/* --- room --------------------------------------------------------------------------------------------------------- */
 
 /* True if all limits have room on both sides and x > 0; then s->products and s->count are set. Otherwise t->place and
  * t->bad_limit tell the first limit without room. */
@@ -123,7 +50,7 @@ static bool limits_have_room(search *s)
     for (size_t i = 0; i < t->intervals; i++) {
         if (is_late(s, i)) return false;
         for (size_t n = s->first[i]; n < s->first[i + 1]; n++) {
-            const dyn_smooth_state y      = state_at(s, i, n);
+            const dyn_smooth_state y      = sample_state(s, i, n);
             const double           rho    = sqrt(y.x);
             const double          *lambda = s->multiplier + 2 * n * s->limits;
             for (size_t k = 0; y.x > 0 && k < s->limits; k++, lambda += 2) {
@@ -178,7 +105,7 @@ static lengths limit_step(search *s)
     lengths l = {1, 1};
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
         for (size_t n = s->first[i]; n < s->first[i + 1]; n++) {
-            const dyn_smooth_state y = state_at(s, i, n), d = local_state(s->sample[n].shape, s->step + 2 * i);
+            const dyn_smooth_state y = sample_state(s, i, n), d = local_state(s->sample[n].shape, s->step + 2 * i);
             const double           rho    = sqrt(y.x);
             const double          *lambda = s->multiplier + 2 * n * s->limits;
             double                *change = s->change + 2 * n * s->limits;
@@ -229,7 +156,7 @@ static void set_centre(search *s)
 {
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
         for (size_t n = s->first[i]; n < s->first[i + 1]; n++) {
-            const dyn_smooth_state y      = state_at(s, i, n);
+            const dyn_smooth_state y      = sample_state(s, i, n);
             const double           rho    = sqrt(y.x);
             double                *lambda = s->multiplier + 2 * n * s->limits;
             for (size_t k = 0; k < s->limits; k++, lambda += 2) {
@@ -264,7 +191,7 @@ static bool centre_multipliers(search *s, double gap)
     double duration = 0;
     for (size_t i = 0; i < s->t->intervals; i++)
         for (size_t n = s->first[i]; n < s->first[i + 1]; n++)
-            duration += s->sample[n].share / sqrt(state_at(s, i, n).x);
+            duration += s->sample[n].share / sqrt(sample_state(s, i, n).x);
     s->duration = duration;
     s->mu       = gap * duration / (2 * (double)(s->samples * s->limits));
     set_centre(s);
@@ -329,7 +256,7 @@ static dyn_timing_status narrow_and_descend(search *s)
 
 static dyn_timing_status search_smooth(dyn_smooth *t)
 {
-    search s = lay_out_search(t);
+    search s = dyn_smooth_lay_out(t);
     t->steps = 0;
     for (size_t k = 0; k < 2 * s.samples * s.limits; k++)
         s.multiplier[k] = 0;
@@ -378,12 +305,12 @@ static double room_by_bound(const dyn_smooth *t, size_t k, double rho)
 
 void dyn_smooth_slopes(dyn_smooth *t, double *by_bound)
 {
-    const search s = lay_out_search(t);
+    const search s = dyn_smooth_lay_out(t);
     for (size_t k = 0; k < s.limits; k++)
         by_bound[k] = 0;
     for (size_t i = 0; i < t->intervals && !is_late(&s, i); i++)
         for (size_t n = s.first[i]; n < s.first[i + 1]; n++) {
-            const dyn_smooth_state y      = state_at(&s, i, n);
+            const dyn_smooth_state y      = sample_state(&s, i, n);
             const double           rho    = sqrt(y.x);
             const double          *lambda = s.multiplier + 2 * n * s.limits;
             for (size_t k = 0; k < s.limits; k++, lambda += 2)

@@ -18,9 +18,9 @@
  * (Wright 1997, ch. 5, without slacks). Rows with u' are divided by rho: then only r / rho is not linear, and its
  * tangent is a bound on the safe side. The problem is not convex: the result is a local optimum.
  *
- * Between the places limits would be exceeded a little, and much where the path's third derivative jumps at a knot.
- * They are checked at instants between the places, with the rows of these instants. The limits are narrowed at both
- * places, the search goes on, and the timing is slowed down by the excess that remains. */
+ * Between the places limits would be exceeded a little, and much where the path's third derivative jumps at a knot. So
+ * the rows hold at both sides of each knot, and limits are checked at instants between the places. The limits are
+ * narrowed at both places, the search goes on, and the timing is slowed down by the excess that remains. */
 #pragma once
 #include "timing.h"
 #include <stdbool.h>

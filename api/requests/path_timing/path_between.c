@@ -15,7 +15,7 @@ enum { INNER = DYN_SMOOTH_INNER, BISECTIONS = 60 };
 typedef struct instants {
     size_t n; /* more than DYN_SMOOTH_CHECKS: not all are listed */
     double fraction[DYN_SMOOTH_CHECKS];
-    int    side[DYN_SMOOTH_CHECKS]; /* of a knot: -1 before it, 1 behind it */
+    int    side[DYN_SMOOTH_CHECKS]; /* -1: before a knot, 1: behind it, else 0 */
 } instants;
 
 static void add_instant(instants *to, double fraction, int side)
@@ -131,39 +131,39 @@ bool api_path_between_open(const api_query *q, api_timing_options *o)
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
 
 /* Returns true if instant c behind the place of a state exists, and its number among those of all paths. */
-static bool find_instant(const api_evaluation *e, const api_timing_options *o, size_t state, size_t c, size_t *at)
+static bool find_instant(const api_evaluation *e, const api_timing_options *o, size_t state, size_t c, size_t *found)
 {
     const api_path_between *b = &o->between;
     const size_t            n = e->query->samples, place = state % n;
     if (state >= api_states(e->query) || place == n - 1 || c >= b->first[place + 1] - b->first[place]) return false;
-    *at = state / n * b->first[n - 1] + b->first[place] + c;
+    *found = state / n * b->first[n - 1] + b->first[place] + c;
     return true;
 }
 
 /* Writes the rows of instant c behind the places of a block. */
-static void write_rows(const api_evaluation *e, const api_timing_options *o, const api_path_lanes *lanes, size_t block,
-                       size_t c)
+static void write_instant_rows(const api_evaluation *e, const api_timing_options *o, const api_path_lanes *lanes,
+                               size_t block, size_t c)
 {
     const api_path_limits  *limits = &o->limits;
     const api_path_between *b      = &o->between;
     const size_t            rows = limits->second + limits->third, norms = limits->frames.n_accelerations;
     for (size_t lane = 0; lane < e->lanes; lane++) {
         const size_t state = block * e->lanes + lane, n = e->query->samples;
-        size_t       at;
-        if (!find_instant(e, o, state, c, &at)) continue;
-        const double      r     = ((double)(state % n) + b->fraction[at % b->first[n - 1]]) / (double)(n - 1);
+        size_t       instant;
+        if (!find_instant(e, o, state, c, &instant)) continue;
+        const double      r     = ((double)(state % n) + b->fraction[instant % b->first[n - 1]]) / (double)(n - 1);
         const dyn_grading where = dyn_grading_of(r, o->resting);
         api_path_limits_smooth_rows(limits, lanes, e->lanes, lane, &where,
-                                    (api_smooth_limits){b->rows + at * rows, b->norms + at * norms});
+                                    (api_smooth_limits){b->rows + instant * rows, b->norms + instant * norms});
     }
 }
 
 /* True if a place of a block has more than c instants behind it. */
 static bool has_instant(const api_evaluation *e, const api_timing_options *o, size_t block, size_t c)
 {
-    size_t at;
+    size_t instant;
     for (size_t lane = 0; lane < e->lanes; lane++)
-        if (find_instant(e, o, block * e->lanes + lane, c, &at)) return true;
+        if (find_instant(e, o, block * e->lanes + lane, c, &instant)) return true;
     return false;
 }
 
@@ -176,7 +176,7 @@ bool api_path_between_evaluate(const api_evaluation *e, const api_timing_options
         api_motion_sample_block(e, &shifted, block);
         if (!api_path.evaluate(e, &o->path, block, 1)) return false;
         api_path_frames_evaluate(e, &o->limits.frames, block, e->spare);
-        write_rows(e, o, lanes, block, c);
+        write_instant_rows(e, o, lanes, block, c);
     }
     api_motion_sample_block(e, o->motion, block);
     return true;
@@ -184,11 +184,11 @@ bool api_path_between_evaluate(const api_evaluation *e, const api_timing_options
 
 dyn_smooth_between api_path_between_of(const api_timing_options *o, size_t row)
 {
-    const api_path_between *b  = &o->between;
-    const size_t            at = row * b->first[o->motion->path.samples - 1];
+    const api_path_between *b     = &o->between;
+    const size_t            first = row * b->first[o->motion->path.samples - 1];
     return (dyn_smooth_between){.first    = b->first,
                                 .fraction = b->fraction,
                                 .side     = b->side,
-                                .row      = b->rows + at * (o->limits.second + o->limits.third),
-                                .norm     = b->norms + at * o->limits.frames.n_accelerations};
+                                .row      = b->rows + first * (o->limits.second + o->limits.third),
+                                .norm     = b->norms + first * o->limits.frames.n_accelerations};
 }
