@@ -3,128 +3,163 @@
 #include <math.h>
 
 enum {
-    INSTANTS = 3,
-    STENCIL  = 4,
-    LOOK     = 32,
-    MANY     = 256 /* places between two checks of the deadline, limits of one place */
+    LOOK = 32,
+    MANY = 256 /* places between two checks of the deadline, limits of one place */
 };
 
-#define NEAR 0.1 /* fraction of a limit: only limits nearer to it are checked between places */
+enum {
+    POINTS   = DYN_SMOOTH_INNER + 2, /* evenly spaced points of a segment */
+    STEPS    = 16,                   /* steps in which a segment is looked at */
+    SEGMENTS = DYN_SMOOTH_CHECKS / DYN_SMOOTH_INNER
+};
 
-static const double instant[INSTANTS] = {0.25, 0.5, 0.75};
+#define NEAR 1e-3 /* fraction of a limit: values that stay farther below it are not looked at between points */
 
-/* Weights of four places at the distances 0 to 3 for the distance x: Lagrange's cubic polynomial. */
-static void weigh(double x, double weight[STENCIL])
-{
-    weight[0] = (x - 1) * (x - 2) * (x - 3) / -6;
-    weight[1] = x * (x - 2) * (x - 3) / 2;
-    weight[2] = x * (x - 1) * (x - 3) / -2;
-    weight[3] = x * (x - 1) * (x - 2) / 6;
-}
-
-static dyn_smooth_row interpolate_rows(const dyn_smooth_row *first, size_t stride, const double weight[STENCIL])
-{
-    dyn_smooth_row k = {0};
-    for (size_t i = 0; i < STENCIL; i++) {
-        const dyn_smooth_row *r = first + i * stride;
-        k.a3 += weight[i] * r->a3;
-        k.a2 += weight[i] * r->a2;
-        k.a1 += weight[i] * r->a1;
-        k.a0 += weight[i] * r->a0;
-        k.b2 += weight[i] * r->b2;
-        k.b1 += weight[i] * r->b1;
-        k.b0 += weight[i] * r->b0;
-    }
-    return k;
-}
-
-static dyn_smooth_norm interpolate_norms(const dyn_smooth_norm *first, size_t stride, const double weight[STENCIL])
-{
-    dyn_smooth_norm k = {.high = 0};
-    for (size_t i = 0; i < STENCIL; i++)
-        for (size_t axis = 0; axis < 3; axis++) {
-            k.p[axis] += weight[i] * first[i * stride].p[axis];
-            k.q[axis] += weight[i] * first[i * stride].q[axis];
-        }
-    return k;
-}
+/* The way from a place or knot to the next one: the states and limits at its points. */
+typedef struct segment {
+    dyn_smooth_state       state[POINTS];
+    const dyn_smooth_row  *row[POINTS];
+    const dyn_smooth_norm *norm[POINTS];
+} segment;
 
 /* The part of an interval behind a place. */
 typedef struct part {
-    size_t           place, from; /* `from`: the first place of the stencil */
-    dyn_smooth_state state[INSTANTS], begin;
-    double           weight[INSTANTS][STENCIL];
+    size_t  n;
+    segment segment[SEGMENTS];
 } part;
 
-static part part_after(const dyn_smooth *t, size_t place)
+/* Sets point number i of a segment to a place. */
+static void put_place(const dyn_smooth *t, size_t interval, size_t place, segment *s, size_t i)
 {
-    const size_t last = t->intervals * t->parts, i = place / t->parts;
-    part         p = {.place = place};
-    p.from         = place == 0 ? 0 : place + 2 > last ? last - (STENCIL - 1) : place - 1;
-    p.begin        = dyn_smooth_at(t, i, (double)(place - i * t->parts) / (double)t->parts);
-    for (size_t k = 0; k < INSTANTS; k++) {
-        p.state[k] = dyn_smooth_at(t, i, ((double)(place - i * t->parts) + instant[k]) / (double)t->parts);
-        weigh((double)(place - p.from) + instant[k], p.weight[k]);
-    }
-    return p;
+    s->state[i] = dyn_smooth_at(t, interval, (double)(place - interval * t->parts) / (double)t->parts);
+    s->row[i]   = &t->row[place * dyn_smooth_rows(t)];
+    s->norm[i]  = &t->norm[place * t->norms];
 }
 
-static void find_excess_of_row(const dyn_smooth *t, const part *p, size_t row, double excess[2])
+/* Sets it to instant k, which is behind a place. */
+static void put_instant(const dyn_smooth *t, size_t interval, size_t place, size_t k, segment *s, size_t i)
 {
-    const size_t          rows     = dyn_smooth_rows(t);
-    const dyn_smooth_row *k        = &t->row[p->place * rows + row];
-    const double         *narrowed = &t->narrowed[2 * (p->place * dyn_smooth_limits(t) + row)];
-    const double high = k->high + narrowed[0], low = k->low - narrowed[1], begin = dyn_smooth_value(k, &p->begin);
-    if (begin < high - NEAR && begin > low + NEAR) return;
-    for (size_t n = 0; n < INSTANTS; n++) {
-        const dyn_smooth_row between = interpolate_rows(&t->row[p->from * rows + row], rows, p->weight[n]);
-        const double         value   = dyn_smooth_value(&between, &p->state[n]);
-        excess[0]                    = fmax(excess[0], value - high);
-        excess[1]                    = fmax(excess[1], low - value);
-    }
+    const double parts = (double)(place - interval * t->parts) + t->between.fraction[k];
+    s->state[i]        = dyn_smooth_at(t, interval, parts / (double)t->parts);
+    s->row[i]          = &t->between.row[k * dyn_smooth_rows(t)];
+    s->norm[i]         = &t->between.norm[k * t->norms];
 }
 
-static void find_excess_of_norm(const dyn_smooth *t, const part *p, size_t norm, double excess[2])
+static void list_segments(const dyn_smooth *t, size_t place, part *p)
 {
-    const dyn_smooth_norm *k = &t->norm[p->place * t->norms + norm];
-    const double high        = k->high + t->narrowed[2 * (p->place * dyn_smooth_limits(t) + dyn_smooth_rows(t) + norm)];
-    if (dyn_smooth_magnitude(k, &p->begin) < high - NEAR) return;
-    for (size_t n = 0; n < INSTANTS; n++) {
-        const dyn_smooth_norm between = interpolate_norms(&t->norm[p->from * t->norms + norm], t->norms, p->weight[n]);
-        excess[0]                     = fmax(excess[0], dyn_smooth_magnitude(&between, &p->state[n]) - high);
+    const dyn_smooth_between *b = &t->between;
+    const size_t              i = place / t->parts, end = b->first[place + 1];
+    p->n = 0;
+    for (size_t k = b->first[place]; k < end && p->n < SEGMENTS;) {
+        segment *s = &p->segment[p->n++];
+        if (b->side[k] > 0)
+            put_instant(t, i, place, k++, s, 0);
+        else
+            put_place(t, i, place, s, 0);
+        for (size_t inner = 1; inner <= DYN_SMOOTH_INNER; inner++)
+            put_instant(t, i, place, k++, s, inner);
+        if (k < end)
+            put_instant(t, i, place, k++, s, POINTS - 1);
+        else
+            put_place(t, i, place + 1, s, POINTS - 1);
     }
 }
 
-/* Writes by how much a limit is exceeded on each of its sides in the part; at most 0: not at all. */
+/* Returns the largest of three evenly spaced values, and of the parabola through them between the first and the last.
+ */
+static double peak_of(const double y[3])
+{
+    const double most = fmax(fmax(y[0], y[1]), y[2]), slope = (y[2] - y[0]) / 2, bend = y[2] - 2 * y[1] + y[0];
+    return bend < 0 && fabs(slope) < -bend ? fmax(most, y[1] - slope * slope / (2 * bend)) : most;
+}
+
+/* Returns the largest value on a segment, where it is the polynomial through its values at the points. */
+static double largest_of(const double value[POINTS])
+{
+    double y[STEPS + 1], most = -HUGE_VAL;
+    for (size_t n = 0; n <= STEPS; n++) {
+        const double x = (double)n * (POINTS - 1) / STEPS;
+        y[n]           = 0;
+        for (size_t i = 0; i < POINTS; i++) {
+            double weight = 1;
+            for (size_t k = 0; k < POINTS; k++)
+                if (k != i) weight *= (x - (double)k) / ((double)i - (double)k);
+            y[n] += weight * value[i];
+        }
+    }
+    for (size_t n = 1; n < STEPS; n++)
+        most = fmax(most, peak_of(y + n - 1));
+    return most;
+}
+
+/* Returns by how much a value can exceed its bound at most, at a rough estimate: beyond the points by twice the range
+ * of its values there. */
+static double most_possible(const double value[POINTS])
+{
+    double most = value[0], least = value[0];
+    for (size_t i = 1; i < POINTS; i++) {
+        most  = fmax(most, value[i]);
+        least = fmin(least, value[i]);
+    }
+    return most + 2 * (most - least);
+}
+
+/* Returns by how much the values exceed 0 on a segment; at most 0: not at all. */
+static double excess_of(const double value[POINTS])
+{
+    const double possible = most_possible(value);
+    return possible < -NEAR ? possible : largest_of(value);
+}
+
+/* Writes by how much a limit is exceeded on each of its sides in the part; at most 0: not at all. The bounds are those
+ * of an instant: those of places may be narrowed. */
 static void find_excess(const dyn_smooth *t, const part *p, size_t limit, double excess[2])
 {
     const size_t rows = dyn_smooth_rows(t);
+    const bool   norm = limit >= rows;
     excess[0] = excess[1] = -HUGE_VAL;
-    if (limit < rows)
-        find_excess_of_row(t, p, limit, excess);
-    else
-        find_excess_of_norm(t, p, limit - rows, excess);
+    for (size_t n = 0; n < p->n; n++) {
+        const segment *s    = &p->segment[n];
+        const double   high = norm ? s->norm[1][limit - rows].high : s->row[1][limit].high;
+        const double   low  = norm ? -HUGE_VAL : s->row[1][limit].low;
+        double         above[POINTS], below[POINTS];
+        for (size_t i = 0; i < POINTS; i++) {
+            const double value = norm ? dyn_smooth_magnitude(&s->norm[i][limit - rows], &s->state[i])
+                                      : dyn_smooth_value(&s->row[i][limit], &s->state[i]);
+            above[i]           = value - high;
+            below[i]           = low - value;
+        }
+        excess[0] = fmax(excess[0], excess_of(above));
+        if (!isinf(low)) excess[1] = fmax(excess[1], excess_of(below));
+    }
 }
 
-static void narrow_at(const dyn_smooth *t, size_t place, size_t limit, const double amount[2])
+/* Returns by how much a limit is narrowed for an excess: about as much, and always less than the room that it leaves to
+ * a robot at rest. */
+static double narrowing_of(double excess, double room)
 {
-    const size_t    rows     = dyn_smooth_rows(t);
-    double         *narrowed = &t->narrowed[2 * (place * dyn_smooth_limits(t) + limit)];
-    dyn_smooth_row *row      = limit < rows ? &t->row[place * rows + limit] : NULL;
-    double         *high     = row ? &row->high : &t->norm[place * t->norms + limit - rows].high;
-    if (amount[0] > 0) *high -= amount[0], narrowed[0] += amount[0];
-    if (row && amount[1] > 0) row->low += amount[1], narrowed[1] += amount[1];
+    return excess > 0 && room > 0 ? excess * room / (excess + room) : 0;
+}
+
+static void narrow_at(const dyn_smooth *t, size_t place, size_t limit, const double excess[2])
+{
+    const size_t    rows = dyn_smooth_rows(t);
+    dyn_smooth_row *row  = limit < rows ? &t->row[place * rows + limit] : NULL;
+    double         *high = row ? &row->high : &t->norm[place * t->norms + limit - rows].high;
+    *high -= narrowing_of(excess[0], *high - (row ? row->b0 : 0));
+    if (row) row->low += narrowing_of(excess[1], row->b0 - row->low);
 }
 
 double dyn_smooth_excess_between(dyn_smooth *t, bool narrow)
 {
     const size_t limits = dyn_smooth_limits(t), last = t->intervals * t->parts;
     double       most = -HUGE_VAL, *before = t->before; /* excesses in the part before */
+    part         p;
     for (size_t k = 0; k < 2 * limits; k++)
         before[k] = 0;
     for (size_t place = 0; place < last; place++) {
         if ((limits > MANY || place % LOOK == 0) && !dyn_may_continue(t->deadline)) return most;
-        const part p = part_after(t, place);
+        list_segments(t, place, &p);
         for (size_t k = 0; k < limits; k++) {
             double here[2];
             find_excess(t, &p, k, here);

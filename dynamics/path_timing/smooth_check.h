@@ -2,7 +2,6 @@
 #pragma once
 #include "smooth_timing.h"
 
-/* Returns the largest excess of a limit at instants between the places, where rows are interpolated from four places;
- * at most 0: none. With `narrow`, a limit that is exceeded between two places is narrowed at both by the excess;
- * t->narrowed counts how much. */
+/* Returns the largest excess of a limit at the instants t->between; at most 0: none. With `narrow`, a limit that is
+ * exceeded between two places is narrowed at both by about the excess. */
 double dyn_smooth_excess_between(dyn_smooth *t, bool narrow);

@@ -1,7 +1,7 @@
 /* smooth_newton.c - Newton's equations of the search for a smooth timing: see smooth_search.h. */
 #include "smooth_search.h"
 
-/* Sums over the rows of a place: gradient and second derivatives, with respect to x, u and u', of the barrier terms. d
+/* Sums over the rows of a sample: gradient and second derivatives, with respect to x, u and u', of the barrier terms. d
  * marks u'. */
 typedef struct sums {
     double x, u, du, xx, xu, xd, uu, ud, dd;
@@ -21,16 +21,16 @@ static inline void add_side(sums *m, double mu, double lambda, double c, const d
     m->dd += stiff * slopes[2] * slopes[2];
 }
 
-/* Returns the gradient and second derivatives of the barrier terms of all rows at sample j of interval i. With
- * `convex`, negative curvature of single rows is left out, so that the matrix stays positive semidefinite. */
-static sums sum_rows(const search *s, size_t i, size_t j, const dyn_smooth_state *y, bool convex)
+/* Returns the gradient and second derivatives of the barrier terms of all rows at sample number n. With `convex`,
+ * negative curvature of single rows is left out, so that the matrix stays positive semidefinite. */
+static sums sum_rows(const search *s, size_t n, const dyn_smooth_state *y, bool convex)
 {
-    const double *lambda = s->multiplier + limit_index(s, i, j);
+    const double *lambda = s->multiplier + 2 * n * s->limits;
     const double  rho    = sqrt(y->x);
-    const size_t  place = i * s->t->parts + j, rows = dyn_smooth_rows(s->t);
-    sums          m = {0};
+    const size_t  rows   = dyn_smooth_rows(s->t);
+    sums          m      = {0};
     for (size_t k = 0; k < s->limits; k++, lambda += 2) {
-        const room   c     = room_of(s, place, k, y, rho);
+        const room   c     = room_of(s, &s->sample[n], k, y, rho);
         const double curve = -lambda[0] * c.high_xx - lambda[1] * (isinf(c.low) ? 0 : c.low_xx);
         const bool   exact = !convex || k >= rows;
         add_side(&m, s->mu, lambda[0], c.high, (double[]){c.high_x, c.high_u, c.high_du});
@@ -42,7 +42,7 @@ static sums sum_rows(const search *s, size_t i, size_t j, const dyn_smooth_state
     return m;
 }
 
-/* Adds the sums of a place to the equations of the interval's four unknowns. */
+/* Adds the sums of a sample to the equations of the interval's four unknowns. */
 static void scatter_sums(search *s, size_t i, const weights *w, const sums *m)
 {
     for (size_t p = 0; p < LOCAL; p++) {
@@ -64,14 +64,14 @@ void dyn_smooth_assemble(search *s, bool convex)
         s->right[k] = 0;
     s->duration = 0;
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
-        for (size_t j = 0; j <= s->t->parts; j++) {
-            const dyn_smooth_state y = local_state(&s->shape[j], s->t->node + 2 * i);
-            sums                   m = sum_rows(s, i, j, &y, convex);
-            const double           t = share_of(s, j) / sqrt(y.x);
+        for (size_t n = s->first[i]; n < s->first[i + 1]; n++) {
+            const dyn_smooth_state y = sample_state(s, i, n);
+            sums                   m = sum_rows(s, n, &y, convex);
+            const double           t = s->sample[n].share / sqrt(y.x);
             s->duration += t;
             m.x -= 0.5 * t / y.x;
             m.xx += 0.75 * t / (y.x * y.x);
-            scatter_sums(s, i, &s->shape[j], &m);
+            scatter_sums(s, i, s->sample[n].shape, &m);
         }
 }
 

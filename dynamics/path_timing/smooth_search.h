@@ -34,14 +34,25 @@ static inline dyn_smooth_state local_state(const weights *w, const double *local
     return (dyn_smooth_state){dot_local(w->x, local), dot_local(w->u, local), dot_local(w->du, local)};
 }
 
-/* Arrays of the search in t->work. Samples are the places of all intervals, where each interval counts both of its
- * ends. */
+/* A point of an interval at which the limits hold: a place, where each interval counts both of its ends, or one side of
+ * a knot. */
+typedef struct sample {
+    const weights         *shape;
+    const dyn_smooth_row  *row;   /* [rows] */
+    const dyn_smooth_norm *norm;  /* [norms] */
+    size_t                 place; /* number of the place of the sample, or of the one before it */
+    double                 share; /* weight in the trapezoidal rule for the duration: 0 at a knot */
+} sample;
+
+/* Arrays of the search in t->work. */
 typedef struct search {
     dyn_smooth *t;
-    size_t      n, limits, samples;  /* unknowns; limits of a place; intervals * (parts + 1) */
+    size_t      n, limits, samples;  /* unknowns; limits of a place; samples of all intervals */
     double     *band, *right, *step; /* n x 4: lower band of the matrix; n; n */
     double     *multiplier, *change; /* [samples][limits][2]: multipliers of high and low; their change */
-    weights    *shape;               /* [parts + 1] */
+    weights    *shape;               /* [parts + 1] of places, then those of the sides of knots */
+    sample     *sample;              /* [samples] */
+    size_t     *first;               /* [intervals + 1] the first sample of each interval */
     double      duration, mu;
     double      products, count; /* sum and number of the products (room times multiplier) */
 } search;
@@ -64,10 +75,10 @@ static inline bool is_late(const search *s, size_t i)
     return i % every == 0 && !dyn_may_continue(s->t->deadline);
 }
 
-/* Index of the first limit of sample j of interval i in `multiplier` and `change`. */
-static inline size_t limit_index(const search *s, size_t i, size_t j)
+/* Returns the state of sample m of interval i. */
+static inline dyn_smooth_state sample_state(const search *s, size_t i, size_t m)
 {
-    return 2 * (i * (s->t->parts + 1) + j) * s->limits;
+    return local_state(s->sample[m].shape, s->t->node + 2 * i);
 }
 
 /* --- limits ------------------------------------------------------------------------------------------------------- */
@@ -121,22 +132,16 @@ ROW_INLINE room norm_room(const dyn_smooth_norm *k, const dyn_smooth_state *y)
                   .high_uu = -dot_axes(k->p, k->p)};
 }
 
-/* Returns the room of limit k at a place. */
-ROW_INLINE room room_of(const search *s, size_t place, size_t k, const dyn_smooth_state *y, double rho)
+/* Returns the room of limit k at a sample. */
+ROW_INLINE room room_of(const search *s, const sample *one, size_t k, const dyn_smooth_state *y, double rho)
 {
-    const dyn_smooth *t    = s->t;
-    const size_t      rows = dyn_smooth_rows(t);
-    if (k >= rows) return norm_room(&t->norm[place * t->norms + k - rows], y);
-    const dyn_smooth_row *row = &t->row[place * rows + k];
-    return k < t->second ? second_room(row, y, rho) : third_room(row, y, rho);
+    const size_t rows = dyn_smooth_rows(s->t);
+    if (k >= rows) return norm_room(&one->norm[k - rows], y);
+    return k < s->t->second ? second_room(&one->row[k], y, rho) : third_room(&one->row[k], y, rho);
 }
 
-/* Weight of place j of an interval in the trapezoidal rule for the duration. */
-static inline double share_of(const search *s, size_t j)
-{
-    const double part = 1 / (double)(s->t->intervals * s->t->parts);
-    return j == 0 || j == s->t->parts ? part / 2 : part;
-}
+/* Lays out the arrays of a search in t->work, and lists its samples. */
+search dyn_smooth_lay_out(dyn_smooth *t);
 
 /* Sums the equations of a Newton step from the nodes into s->band and s->right, and the duration. With `convex`,
  * negative curvature of single rows is left out. */

@@ -4,22 +4,25 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { STEPS = 300, HALVINGS = 40, STARTS = 200, ROUNDS = 1, SLOWER = 40 };
+enum { STEPS = 300, HALVINGS = 40, STARTS = 200, ROUNDS = 4, SLOWER = 40 };
 
 #define GAP      1e-7  /* sum of room times multiplier at the end, as a fraction of the duration */
 #define ROUGH    1e-6  /* sum of room times multiplier before limits are narrowed between places */
 #define WARM     1e-3  /* sum of room times multiplier at the start of the second search, with narrowed limits */
-#define BETWEEN  5e-6  /* fraction of a limit kept free between places, where rows are checked at three instants */
+#define BETWEEN  5e-6  /* fraction of a limit kept free between places, where rows are checked at some instants */
+#define AGAIN    1e-4  /* fraction of a limit: above this excess between places, limits are narrowed once more */
 #define BOUNDARY 0.995 /* fraction of the way to a limit that a step may go */
 #define SHRINK   0.2   /* fraction of x below which one step may not bring x */
+#define MORE     1.5   /* factor between the shares of the excess by which rates are reduced, one after the other */
+#define SLOWEST  0.2   /* most that all rates are reduced at once, as a fraction */
 
 /* --- states ------------------------------------------------------------------------------------------------------- */
 
-dyn_grading dyn_grading_at(size_t place, size_t n, bool resting)
+dyn_grading dyn_grading_of(double r, bool resting)
 {
-    const double r = (double)place / (double)n, f = 1 - r;
+    const double f = 1 - r;
     if (resting) return (dyn_grading){.s = r, .d1 = 1};
-    return (dyn_grading){.s  = place == n ? 1 : r * r * r * (10 + r * (6 * r - 15)),
+    return (dyn_grading){.s  = r == 1 ? 1 : r * r * r * (10 + r * (6 * r - 15)),
                          .d1 = 30 * r * r * f * f,
                          .d2 = 60 * r * f * (1 - 2 * r),
                          .d3 = 60 * (1 - 6 * r * f)};
@@ -36,33 +39,7 @@ double dyn_smooth_value(const dyn_smooth_row *k, const dyn_smooth_state *y)
     return k->b2 * y->u + k->b1 * y->x + k->b0 + sqrt(y->x) * (k->a3 * y->du + k->a2 * y->u + k->a1 * y->x + k->a0);
 }
 
-/* --- memory ------------------------------------------------------------------------------------------------------- */
-
-static size_t samples_of(const dyn_smooth *t)
-{
-    return t->intervals * (t->parts + 1);
-}
-
-size_t dyn_smooth_work(const dyn_smooth *t)
-{
-    const size_t n = 2 * (t->intervals + 1);
-    return n * (HALF_BAND + 1) + 2 * n + 4 * samples_of(t) * dyn_smooth_limits(t) +
-           (t->parts + 1) * (sizeof(weights) / sizeof(double));
-}
-
-static search lay_out_search(dyn_smooth *t)
-{
-    search s     = {.t = t, .n = 2 * (t->intervals + 1), .limits = dyn_smooth_limits(t), .samples = samples_of(t)};
-    s.band       = t->work;
-    s.right      = s.band + s.n * (HALF_BAND + 1);
-    s.step       = s.right + s.n;
-    s.multiplier = s.step + s.n;
-    s.change     = s.multiplier + 2 * s.samples * s.limits;
-    s.shape      = (weights *)(void *)(s.change + 2 * s.samples * s.limits);
-    for (size_t j = 0; j <= t->parts; j++)
-        s.shape[j] = weights_at((double)j / (double)t->parts, 1 / (double)t->intervals);
-    return s;
-}
+/* --- room --------------------------------------------------------------------------------------------------------- */
 
 /* True if all limits have room on both sides and x > 0; then s->products and s->count are set. Otherwise t->place and
  * t->bad_limit tell the first limit without room. */
@@ -72,14 +49,14 @@ static bool limits_have_room(search *s)
     s->products = s->count = 0;
     for (size_t i = 0; i < t->intervals; i++) {
         if (is_late(s, i)) return false;
-        for (size_t j = 0; j <= t->parts; j++) {
-            const dyn_smooth_state y      = local_state(&s->shape[j], t->node + 2 * i);
+        for (size_t n = s->first[i]; n < s->first[i + 1]; n++) {
+            const dyn_smooth_state y      = sample_state(s, i, n);
             const double           rho    = sqrt(y.x);
-            const double          *lambda = s->multiplier + limit_index(s, i, j);
+            const double          *lambda = s->multiplier + 2 * n * s->limits;
             for (size_t k = 0; y.x > 0 && k < s->limits; k++, lambda += 2) {
-                const room c    = room_of(s, i * t->parts + j, k, &y, rho);
+                const room c    = room_of(s, &s->sample[n], k, &y, rho);
                 const bool both = !isinf(c.low);
-                t->place        = i * t->parts + j;
+                t->place        = s->sample[n].place;
                 t->bad_limit    = k;
                 if (!(c.high > 0 && c.low > 0)) return false;
                 s->products += lambda[0] * c.high + (both ? lambda[1] * c.low : 0);
@@ -127,15 +104,14 @@ static lengths limit_step(search *s)
 {
     lengths l = {1, 1};
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
-        for (size_t j = 0; j <= s->t->parts; j++) {
-            const dyn_smooth_state y = local_state(&s->shape[j], s->t->node + 2 * i),
-                                   d = local_state(&s->shape[j], s->step + 2 * i);
-            const double  rho        = sqrt(y.x);
-            const double *lambda     = s->multiplier + limit_index(s, i, j);
-            double       *change     = s->change + limit_index(s, i, j);
+        for (size_t n = s->first[i]; n < s->first[i + 1]; n++) {
+            const dyn_smooth_state y = sample_state(s, i, n), d = local_state(s->sample[n].shape, s->step + 2 * i);
+            const double           rho    = sqrt(y.x);
+            const double          *lambda = s->multiplier + 2 * n * s->limits;
+            double                *change = s->change + 2 * n * s->limits;
             if (y.x + l.primal * d.x < SHRINK * y.x) l.primal = -(1 - SHRINK) * y.x / d.x;
             for (size_t k = 0; k < s->limits; k++, lambda += 2, change += 2) {
-                const room   c     = room_of(s, i * s->t->parts + j, k, &y, rho);
+                const room   c     = room_of(s, &s->sample[n], k, &y, rho);
                 const double other = c.high_u * d.u + c.high_du * d.du;
                 const double high = c.high_x * d.x + other, low = c.low_x * d.x - other;
                 if (k < dyn_smooth_rows(s->t))
@@ -179,12 +155,12 @@ static double move_within(search *s, double length)
 static void set_centre(search *s)
 {
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
-        for (size_t j = 0; j <= s->t->parts; j++) {
-            const dyn_smooth_state y      = local_state(&s->shape[j], s->t->node + 2 * i);
+        for (size_t n = s->first[i]; n < s->first[i + 1]; n++) {
+            const dyn_smooth_state y      = sample_state(s, i, n);
             const double           rho    = sqrt(y.x);
-            double                *lambda = s->multiplier + limit_index(s, i, j);
+            double                *lambda = s->multiplier + 2 * n * s->limits;
             for (size_t k = 0; k < s->limits; k++, lambda += 2) {
-                const room c = room_of(s, i * s->t->parts + j, k, &y, rho);
+                const room c = room_of(s, &s->sample[n], k, &y, rho);
                 lambda[0]    = s->mu / c.high;
                 lambda[1]    = isinf(c.low) ? 0 : s->mu / c.low;
             }
@@ -214,8 +190,8 @@ static bool centre_multipliers(search *s, double gap)
 {
     double duration = 0;
     for (size_t i = 0; i < s->t->intervals; i++)
-        for (size_t j = 0; j <= s->t->parts; j++)
-            duration += share_of(s, j) / sqrt(local_state(&s->shape[j], s->t->node + 2 * i).x);
+        for (size_t n = s->first[i]; n < s->first[i + 1]; n++)
+            duration += s->sample[n].share / sqrt(sample_state(s, i, n).x);
     s->duration = duration;
     s->mu       = gap * duration / (2 * (double)(s->samples * s->limits));
     set_centre(s);
@@ -249,38 +225,46 @@ static dyn_timing_status descend_to(search *s, double gap)
 /* Multiplies all rates by one factor. */
 static void slow_down(search *s, double part)
 {
+    const double factor = 1 - fmin(part, SLOWEST);
     for (size_t k = 0; k < s->n; k++)
-        s->t->node[k] *= (1 - part) * (1 - part);
+        s->t->node[k] *= factor * factor;
 }
 
-/* Slows the timing down until no limit is exceeded between places. */
+/* Slows the timing down until no limit is exceeded between places: by more from trial to trial, since a value of which
+ * gravity or friction is a part changes less than the rates. */
 static dyn_timing_status keep_between(search *s)
 {
-    for (int trial = 0; trial < SLOWER; trial++) {
+    double share = 1.05;
+    for (int trial = 0; trial < SLOWER; trial++, share *= MORE) {
         const double excess = dyn_smooth_excess_between(s->t, false) + BETWEEN;
         if (excess <= 0) return DYN_TIMING_DONE;
-        slow_down(s, 1.05 * excess);
+        slow_down(s, share * excess);
     }
     return DYN_TIMING_UNDECIDED;
 }
 
+/* Narrows the limits that are exceeded between places, and goes on with the search. */
+static dyn_timing_status narrow_and_descend(search *s)
+{
+    const double excess = fmax(dyn_smooth_excess_between(s->t, true), ROUGH);
+    for (int trial = 0; trial < HALVINGS && !limits_have_room(s); trial++)
+        slow_down(s, excess);
+    slow_down(s, excess);
+    if (!limits_have_room(s) || !centre_multipliers(s, WARM)) return DYN_TIMING_UNDECIDED;
+    return descend_to(s, GAP);
+}
+
 static dyn_timing_status search_smooth(dyn_smooth *t)
 {
-    search s = lay_out_search(t);
+    search s = dyn_smooth_lay_out(t);
     t->steps = 0;
-    for (size_t k = 0; k < 2 * dyn_smooth_places(t) * s.limits; k++)
-        t->narrowed[k] = 0;
     for (size_t k = 0; k < 2 * s.samples * s.limits; k++)
         s.multiplier[k] = 0;
     if (!start_constant(&s) || !centre_multipliers(&s, 1)) return DYN_TIMING_INFEASIBLE;
     dyn_timing_status status = descend_to(&s, ROUGH);
     for (int round = 0; round < ROUNDS && status == DYN_TIMING_DONE; round++) {
-        const double excess = fmax(dyn_smooth_excess_between(t, true), ROUGH);
-        for (int trial = 0; trial < HALVINGS && !limits_have_room(&s); trial++)
-            slow_down(&s, excess);
-        slow_down(&s, excess);
-        if (!limits_have_room(&s) || !centre_multipliers(&s, WARM)) return DYN_TIMING_UNDECIDED;
-        status = descend_to(&s, round + 1 < ROUNDS ? ROUGH : GAP);
+        if (round > 0 && dyn_smooth_excess_between(t, false) < AGAIN) break;
+        status = narrow_and_descend(&s);
     }
     return status == DYN_TIMING_DONE ? keep_between(&s) : status;
 }
@@ -321,14 +305,14 @@ static double room_by_bound(const dyn_smooth *t, size_t k, double rho)
 
 void dyn_smooth_slopes(dyn_smooth *t, double *by_bound)
 {
-    const search s = lay_out_search(t);
+    const search s = dyn_smooth_lay_out(t);
     for (size_t k = 0; k < s.limits; k++)
         by_bound[k] = 0;
     for (size_t i = 0; i < t->intervals && !is_late(&s, i); i++)
-        for (size_t j = 0; j <= t->parts; j++) {
-            const dyn_smooth_state y      = local_state(&s.shape[j], t->node + 2 * i);
+        for (size_t n = s.first[i]; n < s.first[i + 1]; n++) {
+            const dyn_smooth_state y      = sample_state(&s, i, n);
             const double           rho    = sqrt(y.x);
-            const double          *lambda = s.multiplier + limit_index(&s, i, j);
+            const double          *lambda = s.multiplier + 2 * n * s.limits;
             for (size_t k = 0; k < s.limits; k++, lambda += 2)
                 by_bound[k] -= (lambda[0] + lambda[1]) * room_by_bound(t, k, rho);
         }

@@ -18,8 +18,9 @@
  * (Wright 1997, ch. 5, without slacks). Rows with u' are divided by rho: then only r / rho is not linear, and its
  * tangent is a bound on the safe side. The problem is not convex: the result is a local optimum.
  *
- * Between the places limits would be exceeded a little. The limits are narrowed at both places, the search goes on, and
- * the timing is slowed down by the excess that remains. */
+ * Between the places limits would be exceeded a little, and much where the path's third derivative jumps at a knot. So
+ * the rows hold at both sides of each knot, and limits are checked at instants between the places. The limits are
+ * narrowed at both places, the search goes on, and the timing is slowed down by the excess that remains. */
 #pragma once
 #include "timing.h"
 #include <stdbool.h>
@@ -34,17 +35,32 @@ typedef struct dyn_smooth_norm {
     double p[3], q[3], high;
 } dyn_smooth_norm;
 
+enum {
+    DYN_SMOOTH_CHECKS = 32, /* most instants between two places */
+    DYN_SMOOTH_INNER  = 3   /* instants between two places, two knots, or a place and a knot, evenly spaced */
+};
+
+/* Instants between the places at which limits are checked, in their order, and the limits there. At a knot where
+ * derivatives of the path jump there are two: one before it, of side -1, and one behind it, of side 1. */
+typedef struct dyn_smooth_between {
+    const size_t          *first;    /* [places] the first instant behind a place; of the last place their number */
+    const double          *fraction; /* [instants] parts of the way in r to the next place, 0 to 1 */
+    const signed char     *side;     /* [instants] 0: not at a knot */
+    const dyn_smooth_row  *row;      /* [instants][second + third] */
+    const dyn_smooth_norm *norm;     /* [instants][norms] */
+} dyn_smooth_between;
+
 /* The limits of a place have numbers: the rows without u', those with it, then the norms. */
 typedef struct dyn_smooth {
-    size_t           intervals, parts;     /* the path has intervals * parts + 1 places, evenly spaced in r */
-    size_t           second, third, norms; /* limits of a place: rows without u', rows with it, norms */
-    dyn_smooth_row  *row;                  /* [places][second + third]; low and high are narrowed, see `narrowed` */
-    dyn_smooth_norm *norm;                 /* [places][norms]; high is narrowed */
-    dyn_deadline     deadline;
-    double *node;     /* [intervals + 1][2] result: x and its derivative with respect to the fraction of an interval */
-    double *work;     /* dyn_smooth_work(): scratch */
-    double *narrowed; /* [places][limits][2]: reduction of `high` and rise of `low` */
-    double *before;   /* [limits][2] scratch */
+    size_t             intervals, parts;     /* the path has intervals * parts + 1 places, evenly spaced in r */
+    size_t             second, third, norms; /* limits of a place: rows without u', rows with it, norms */
+    dyn_smooth_row    *row;                  /* [places][second + third]; low and high are narrowed */
+    dyn_smooth_norm   *norm;                 /* [places][norms]; high is narrowed */
+    dyn_smooth_between between;
+    dyn_deadline       deadline;
+    double *node;   /* [intervals + 1][2] result: x and its derivative with respect to the fraction of an interval */
+    double *work;   /* dyn_smooth_work(): scratch */
+    double *before; /* [limits][2] scratch */
     size_t  place, bad_limit; /* DYN_TIMING_INFEASIBLE: place and limit that a robot at rest does not satisfy */
     int     steps;            /* Newton steps taken */
 } dyn_smooth;
@@ -74,9 +90,14 @@ static inline size_t dyn_smooth_limits(const dyn_smooth *t)
     return dyn_smooth_rows(t) + t->norms;
 }
 
-/* Returns g at place number `place` of n + 1 evenly spaced ones. `resting`: the path rests at both ends by itself, so
- * that g = r. */
-dyn_grading dyn_grading_at(size_t place, size_t n, bool resting);
+/* Returns g at r. `resting`: the path rests at both ends by itself, so that g = r. */
+dyn_grading dyn_grading_of(double r, bool resting);
+
+/* Returns g at place number `place` of n + 1 evenly spaced ones. */
+static inline dyn_grading dyn_grading_at(size_t place, size_t n, bool resting)
+{
+    return dyn_grading_of((double)place / (double)n, resting);
+}
 
 /* Returns the number of doubles in `work`. */
 size_t dyn_smooth_work(const dyn_smooth *t);

@@ -48,6 +48,10 @@ bool api_motion_check_durations(const api_plan *plan, const api_motion *motion);
  * change with time. Call it after all fields are read. Returns false with a problem. */
 bool api_motion_sample(api_plan *plan, api_motion *motion);
 
+/* Evaluates the motion again at the samples of one block, whose `motion->path.times` may differ from those of the other
+ * evaluations, except at states that have failed. */
+void api_motion_sample_block(const api_evaluation *e, const api_motion *motion, size_t block);
+
 /* Fills only the lanes of the wrenches that change with time, and of their rates. motion->time must be filled. Returns
  * false with a problem. */
 bool api_motion_sample_wrenches(api_plan *plan, api_motion *motion);

@@ -2,6 +2,7 @@
 #include "dynamics/trajectory_gradients/coordinate_change.h"
 #include "motion.h"
 #include "api/requests/fields/rows.h"
+#include "api/requests/lanes/failed_rows.h"
 #include "api/codec/number.h"
 
 /* --- states ----------------------------------------------------------------------------------------------------- */
@@ -77,6 +78,16 @@ static bool put_states(const api_evaluation *e, const api_motion *m)
         }
     }
     return true;
+}
+
+void api_motion_sample_block(const api_evaluation *e, const api_motion *m, size_t block)
+{
+    const size_t last = api_states(e->query) - 1;
+    for (size_t lane = 0; lane < e->lanes; lane++) {
+        const size_t     to = block * e->lanes + lane, state = to < last ? to : last, row = state / m->path.samples;
+        const dyn_sample s = dyn_motion_sample(&m->path, state % m->path.samples, dyn_motion_duration(&m->path, row));
+        if (!api_failed_rows_has(e->plan->failed_rows, state)) put_state(e, m, to, &s, row);
+    }
 }
 
 /* --- all lanes -------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* path_search.c - finds the timings of the paths of a request and writes their results (path_timing.h). */
 #include "api/requests/lanes/failed_rows.h"
 #include "path_friction.h"
+#include "path_between.h"
 #include "path_search.h"
 #include <math.h>
 
@@ -15,12 +16,12 @@ static bool open_smooth(api_path_search_of *p)
                                       .second    = p->o->limits.second,
                                       .third     = p->o->limits.third,
                                       .norms     = p->o->limits.frames.n_accelerations,
+                                      .between   = api_path_between_of(p->o, 0),
                                       .deadline  = p->timing.deadline,
                                       .node      = api_take(q->pool, 2 * (p->o->intervals + 1) * sizeof(double))};
     t->work            = api_take(q->pool, dyn_smooth_work(t) * sizeof(double));
-    t->narrowed        = api_take(q->pool, 2 * q->samples * dyn_smooth_limits(t) * sizeof(double));
     t->before          = api_take(q->pool, 2 * dyn_smooth_limits(t) * sizeof(double));
-    return t->node && t->work && t->narrowed && t->before;
+    return t->node && t->work && t->before;
 }
 
 static bool open_slopes(api_path_search_of *p)
@@ -231,6 +232,7 @@ static bool refine_path(api_path_search_of *p, size_t row, bool *done)
     p->o->bounds[row]              = p->time[p->e->query->samples - 1];
     p->smooth.row                  = p->o->smooth_rows + p->first * (p->smooth.second + p->smooth.third);
     p->smooth.norm                 = p->o->smooth_norms + p->first * p->smooth.norms;
+    p->smooth.between              = api_path_between_of(p->o, row);
     const dyn_timing_status status = dyn_smooth_solve(&p->smooth);
     *done                          = status == DYN_TIMING_DONE;
     if (!*done) return fail_refinement(p, status);

@@ -9,6 +9,7 @@
 #include "api/requests/motion/sampling.h"
 #include "api/requests/motion/spline_fields.h"
 #include "api/requests/operations/operation_list.h"
+#include "path_between.h"
 #include "path_friction.h"
 #include <math.h>
 
@@ -28,8 +29,7 @@ static bool read_path_spline(api_query *q, const api_node *fields, api_motion *m
     return true;
 }
 
-enum { MOST_PARTS_GIVEN = 100 /* most parts of an interval of the request */ };
-enum { LEAST_PARTS = 4, MOST_PARTS = 10 /* parts of an interval that is chosen, with limits of the third order */ };
+enum { MOST_PARTS_GIVEN = 100 /* most parts of an interval of the request */, LEAST_PARTS = 4, MOST_PARTS = 10 };
 
 /* True if the control points from number `first` on are equal. */
 static bool are_equal(const double *point, size_t first, size_t n, size_t width)
@@ -207,7 +207,7 @@ static bool take_rows(const api_query *q, const api_selection *selected)
     if (!limits->smooth) return true;
     o->smooth_rows  = api_take(q->pool, n * (limits->second + limits->third) * sizeof *o->smooth_rows);
     o->smooth_norms = api_take(q->pool, norms * sizeof *o->smooth_norms);
-    return o->smooth_rows && o->smooth_norms;
+    return o->smooth_rows && o->smooth_norms && api_path_between_open(q, o);
 }
 
 /* Prepares the held frames, once the order of joint_limits is known. The efforts are needed in any case. */
@@ -292,9 +292,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const api_timing_options *o      = selected->options;
     const api_path_limits    *limits = &o->limits;
     const size_t              n = e->query->samples, norms = limits->frames.n_accelerations;
+    const api_path_lanes      lanes = path_lanes_at(e, o, block);
+    if (o->between.most > 0 && !api_path_between_evaluate(e, o, &lanes, block)) return false;
     if (!api_path.evaluate(e, &o->path, block, blocks)) return false;
     api_path_frames_evaluate(e, &limits->frames, block, e->spare);
-    const api_path_lanes lanes = path_lanes_at(e, o, block);
     for (size_t lane = 0; lane < e->lanes && block * e->lanes + lane < api_states(e->query); lane++) {
         const size_t      state = block * e->lanes + lane;
         const dyn_grading where = dyn_grading_at(state % n, n - 1, o->resting);

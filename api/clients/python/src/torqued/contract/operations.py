@@ -3102,9 +3102,11 @@ class Operations:
         continuous and s⃛ jumps between intervals. The places are then evenly spaced in r with s = 10 r³ - 15 r⁴ + 6 r⁵, dense
         at both ends, or with s = r where all paths have three equal control points at both ends and so rest there by
         themselves, and (dr/dt)² is a cubic polynomial of r in each interval, of 4 to 10 parts unless `intervals` is given.
-        Limits hold at all places and, up to 1e-6 of their size, between them. The problem is not convex: the timing is a local
-        optimum. `second_order_duration` is the duration without limits of jerk and effort_rate, of which the optimum on these
-        places is found: a lower bound up to its discretisation. The robot must be able to stand on all of the path. A limit of
+        Limits hold at all places and, up to 1e-6 of their size, between them and at both sides of each knot, where the jerk of
+        a cubic spline jumps; only where a joint with sharp friction turns back between two places, its effort may exceed a
+        limit by an amount that falls with their distance. The problem is not convex: the timing is a local optimum.
+        `second_order_duration` is the duration without limits of jerk and effort_rate, of which the optimum on these places is
+        found: a lower bound up to its discretisation. The robot must be able to stand on all of the path. A limit of
         effort_speed holds at the faster end of an interval: from rest, where the speed rises steeply, the duration is above the
         fastest one by an amount that falls with the width of the intervals, 0.7 % for one joint and 400 intervals. The limits
         are those of the model, of the kinds that `kinds` lists. `joint_limits` replaces all limits of a kind by one for each
