@@ -81,7 +81,8 @@ class Archives(ServerCase):
             self.taken(as_tar(ROBOT, tarfile.GNU_FORMAT), TAR), self.taken(gzip.compress(as_tar(ROBOT)), GZIP),
             self.taken(gzip.compress(as_tar(ROBOT)[:1000]) + gzip.compress(as_tar(ROBOT)[1000:]), GZIP),
             self.taken(gzip.compress(as_tar(ROBOT)) + bytes(700), GZIP),  # as tapes pad files
-            self.taken(form, form_type),
+            self.taken(form, form_type), self.taken(form.replace(b"; name=", b";name=").replace(b"; filename=", b";filename="), form_type),
+            self.taken(as_zip({"r/.git/other.xml": ONE, **ROBOT}), ZIP),
             self.taken(as_zip({"./" + name: text for name, text in ROBOT.items()}), ZIP),
             self.taken(as_zip({"r/": "", "__MACOSX/r/._main.xml": "\0", **ROBOT}), ZIP),
             *(self.taken(as_tar({f"{long}/{name}": text for name, text in ROBOT.items()}, kind), TAR)
