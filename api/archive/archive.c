@@ -190,11 +190,23 @@ static bool read_tar(api_archive *a, const char *bytes, size_t length, api_probl
     }
 }
 
+/* Counts the bytes that a gzip file unpacks to, and refuses more than the limits. */
+static bool count_unpacked(api_archive *a, const char *bytes, size_t length, size_t *unpacked, api_problem *problem)
+{
+    const size_t by_ratio = API_ARCHIVE_RATIO * length;
+    const size_t expected = by_ratio < API_ARCHIVE_SMALL ? API_ARCHIVE_SMALL : by_ratio;
+    if (!api_gzip_count(bytes, length, expected < a->most ? expected : a->most, unpacked, problem)) return false;
+    if (*unpacked > a->most)
+        return api_fail(problem, API_BAD_ARCHIVE, NULL,
+                        "the gzip file unpacks to more than %zu bytes; limits.body is the limit", a->most);
+    return *unpacked <= expected || api_fail(problem, API_BAD_ARCHIVE, NULL,
+                                             "the gzip file unpacks to more than %d times its size", API_ARCHIVE_RATIO);
+}
+
 static bool read_gzip(api_archive *a, const char *bytes, size_t length, api_problem *problem)
 {
-    size_t unpacked = 0, most = API_ARCHIVE_RATIO * length;
-    if (most < API_ARCHIVE_SMALL) most = API_ARCHIVE_SMALL;
-    if (!api_gzip_count(bytes, length, most < a->most ? most : a->most, &unpacked, problem)) return false;
+    size_t unpacked = 0;
+    if (!count_unpacked(a, bytes, length, &unpacked, problem)) return false;
     char *tar = take_claimed(a, &a->content, unpacked, problem);
     if (!tar || !api_gzip_unpack(bytes, length, tar, unpacked, problem)) return false;
     return api_tar_begins(tar, unpacked)

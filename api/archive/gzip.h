@@ -6,8 +6,9 @@
 /* True if the bytes begin as a gzip file. */
 bool api_gzip_begins(const char *bytes, size_t length);
 
-/* Counts the bytes that a file unpacks to. False with `bad-archive` if they are more than `most`, or the file is
- * damaged; with `memory-full`. */
+/* Counts the bytes that a file unpacks to, and stops once they are more than `most`: then *unpacked is greater than
+ * `most`, and the rest of the file is not checked. False with `bad-archive` if the file is damaged; with `memory-full`.
+ */
 bool api_gzip_count(const char *bytes, size_t length, size_t most, size_t *unpacked, api_problem *problem);
 
 /* Unpacks a file that api_gzip_count has counted to `to`, [unpacked]. False with `memory-full`. */

@@ -114,6 +114,24 @@ static void types_of_elements(void **state)
     assert_hex_is("82d840420102d85650" ONE TWO, "[[1,2],[1,2]]");
 }
 
+/* Elements are converted in pieces of 65536. */
+static void many_elements(void **state)
+{
+    enum { COUNT = 65536 + 3, HEAD = 7 };
+    static unsigned char body[HEAD + 2 * COUNT] = {0xd8, 0x41, 0x5a, 0, 2, 0, 6}; /* 2 COUNT bytes, of 16 bits each */
+    static double        numbers[COUNT];
+    for (unsigned i = 0; i < COUNT; i++) {
+        body[HEAD + 2 * i]     = (unsigned char)(i / 3 >> 8);
+        body[HEAD + 2 * i + 1] = (unsigned char)(i / 3);
+    }
+    const api_node *node = nodes_read(NODES_CBOR, body, sizeof body);
+    assert_non_null(node);
+    assert_int_equal(api_node_size(node), COUNT);
+    api_node_numbers(node, 0, COUNT, numbers);
+    for (unsigned i = 0; i < COUNT; i++)
+        if (numbers[i] != i / 3) fail_msg("number %u is %g", i, numbers[i]);
+}
+
 static void types_of_elements_refused(void **state)
 {
     assert_hex_refused("a16171d84c4101", API_WRONG_TYPE, "/q", -1); /* reserved */
@@ -231,11 +249,11 @@ static void records_of_cbor_x(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(typed_arrays),         cmocka_unit_test(typed_arrays_refused),
-        cmocka_unit_test(types_of_elements),    cmocka_unit_test(types_of_elements_refused),
-        cmocka_unit_test(examples_of_rfc_8746), cmocka_unit_test(column_major_arrays),
-        cmocka_unit_test(referenced_strings),   cmocka_unit_test(keys_and_maps),
-        cmocka_unit_test(records_of_cbor_x),
+        cmocka_unit_test(typed_arrays),        cmocka_unit_test(typed_arrays_refused),
+        cmocka_unit_test(types_of_elements),   cmocka_unit_test(types_of_elements_refused),
+        cmocka_unit_test(many_elements),       cmocka_unit_test(examples_of_rfc_8746),
+        cmocka_unit_test(column_major_arrays), cmocka_unit_test(referenced_strings),
+        cmocka_unit_test(keys_and_maps),       cmocka_unit_test(records_of_cbor_x),
     };
     return cmocka_run_group_tests(tests, NULL, nodes_teardown);
 }

@@ -1,5 +1,5 @@
 /* test_rotation_vector.c - checks rotations, velocities and derivatives of moving rotation vectors against exact
- * identities and differences. */
+ * identities and differences, and the forms of differences on the tangent space against each other. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "dynamics/motion/rotation_vector.h"
+#include "dynamics/motion/tangent.h"
 #include "tests/api/support/draws.h"
 
 /* Rounding of the series, whose terms reach 2 where |x| is 2 pi, times products of rates. */
@@ -139,13 +140,35 @@ static void by_position(void **state)
     }
 }
 
+/* The differences of positions take one of two forms by the angle: a series below 0.1 or 0.5 rad. At these angles the
+ * forms agree. */
+static void forms_of_tangents(void **state)
+{
+    static const double angles[] = {0.1, 0.5}, axis[3] = {2.0 / 7, -3.0 / 7, 6.0 / 7}, e[3] = {0.7, 0.4, -1.1};
+    const dyn_body      ball = {.joint.kind = DYN_SPHERICAL};
+    for (size_t k = 0; k < sizeof angles / sizeof *angles; k++) {
+        double J[2][DYN_TANGENT_MOST][DYN_TANGENT_MOST], rate[2][DYN_TANGENT_MOST][DYN_TANGENT_MOST];
+        for (int side = 0; side < 2; side++) {
+            double dx[DYN_TANGENT_MOST];
+            for (int i = 0; i < 3; i++)
+                dx[i] = angles[k] * (side == 0 ? 1 - 1e-14 : 1 + 1e-14) * axis[i];
+            dyn_tangent_derivative(&ball, dx, J[side]);
+            dyn_tangent_derivative_rate(&ball, dx, e, rate[side]);
+        }
+        for (int i = 0; i < 9; i++) {
+            assert_true(fabs(J[0][i / 3][i % 3] - J[1][i / 3][i % 3]) <= 1e-13);
+            if (fabs(rate[0][i / 3][i % 3] - rate[1][i / 3][i % 3]) > 1e-12)
+                fail_msg("%g: off by %g of %g", angles[k], rate[0][i / 3][i % 3] - rate[1][i / 3][i % 3],
+                         rate[0][i / 3][i % 3]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rotations),
-        cmocka_unit_test(velocities),
-        cmocka_unit_test(accelerations),
-        cmocka_unit_test(by_position),
+        cmocka_unit_test(rotations),   cmocka_unit_test(velocities),        cmocka_unit_test(accelerations),
+        cmocka_unit_test(by_position), cmocka_unit_test(forms_of_tangents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

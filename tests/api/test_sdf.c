@@ -120,6 +120,16 @@ static void defaults_are_reported(void **state)
     assert_false(model->joints[0].has_position_limits || model->joints[0].limits.has_effort ||
                  model->joints[0].limits.has_velocity);
     api_model_release(model);
+    static const char *const endless[] = {"inf", "+inf", "-inf", "Inf", "+Inf", "infinity", "-infinity"};
+    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
+        char text[2000];
+        snprintf(text, sizeof text, ARM("<limit><lower>-3</lower><upper>%s</upper><effort>%s</effort></limit>"),
+                 endless[i], endless[i]);
+        model = taken(text, NULL);
+        assert_false(model->joints[0].has_position_limits || model->joints[0].limits.has_effort);
+        assert_int_equal(count_reports(model, "not-held"), 1); /* the lower limit */
+        api_model_release(model);
+    }
 }
 
 /* The tree must be found whichever way joints point, and whatever their order. */

@@ -3,6 +3,7 @@
 #include "dynamics/riccati.h"
 #include "tests/target.h"
 #include <math.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,9 +196,34 @@ static void test_a_negative_pivot_is_indefinite_until_it_is_damped(void **state)
             problem_free(&p);
         }
 }
+
+/* Two torques that act alike up to rounding errors: the second pivot is 4 or 1e6 units in the last place of its entry.
+ */
+static void test_a_pivot_of_rounding_errors_is_indefinite(void **state)
+{
+    const dyn_kernels *k;
+    for (size_t target = 0; (k = dyn_kernels_at(target)); target++)
+        for (int i = 0; i < 2; i++) {
+            problem      p     = problem_make(4);
+            const size_t width = dyn_riccati_width(p.m), first = (p.m - 2) * (width + 1);
+            assert_true(p.m > 1);
+            memset(p.V, 0, p.n * dyn_riccati_width(p.n) * sizeof *p.V);
+            memset(p.Q_uu, 0, p.m * width * sizeof *p.Q_uu);
+            for (size_t a = 0; a < p.m; a++)
+                p.Q_uu[a * width + a] = 2.5;
+            p.Q_uu[first + 1] = p.Q_uu[first + width] = 1.5;
+            p.Q_uu[first + width + 1]                 = 0.9 * (1 + (i == 0 ? 4 : 1e6) * DBL_EPSILON);
+            p.damping                                 = 0;
+            take_riccati_step(k, &p);
+            assert_int_equal(p.indefinite, i == 0);
+            problem_free(&p);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps_solve_their_equations_with_equal_bits),
-                                       cmocka_unit_test(test_a_negative_pivot_is_indefinite_until_it_is_damped)};
+                                       cmocka_unit_test(test_a_negative_pivot_is_indefinite_until_it_is_damped),
+                                       cmocka_unit_test(test_a_pivot_of_rounding_errors_is_indefinite)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,30 @@ static void assert_refused(const char *dictionary, size_t length)
     cli_text_free(&file);
 }
 
+/* Integers that a double would round are refused, as in requests. */
+static void test_integers_that_are_no_doubles(void **state)
+{
+    static const uint64_t exact[]    = {1ull << 53, 0 - (1ull << 53), 1ull << 63};
+    static const double   expected[] = {9007199254740992.0, -9007199254740992.0, -9223372036854775808.0};
+    static const struct {
+        const char *type;
+        uint64_t    number;
+    } rounded[] = {{"<i8", (1ull << 53) + 1}, {"<i8", 0 - (1ull << 53) - 1},
+                   {"<u8", (1ull << 53) + 1}, {"<u8", 0 - (1ull << 10)}, /* 54 bits are set */
+                   {"<u8", UINT64_MAX},       {"<i8", UINT64_MAX >> 1}};
+    assert_values("{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }\n", exact, sizeof exact, expected, 3);
+    for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++) {
+        char     dictionary[80];
+        cli_npy  array;
+        uint64_t numbers[2] = {7, rounded[i].number};
+        snprintf(dictionary, sizeof dictionary, "{'descr': '%s', 'fortran_order': False, 'shape': (2,), }\n",
+                 rounded[i].type);
+        cli_text file = npy_file(dictionary, numbers, sizeof numbers);
+        if (read_exactly(file.bytes, file.length, &array)) fail_msg("case %zu is rounded", i);
+        cli_text_free(&file);
+    }
+}
+
 static void test_hostile_headers(void **state)
 {
     static const char *const dictionaries[] = {
@@ -174,8 +198,9 @@ static void test_written_as_numpy_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_type), cmocka_unit_test(test_hostile_headers),       cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_version_2),  cmocka_unit_test(test_written_as_numpy_does),
+        cmocka_unit_test(test_every_type),      cmocka_unit_test(test_integers_that_are_no_doubles),
+        cmocka_unit_test(test_hostile_headers), cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_version_2),       cmocka_unit_test(test_written_as_numpy_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

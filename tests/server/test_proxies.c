@@ -144,6 +144,17 @@ static const char *source_of(const char *bytes, size_t length)
     return text;
 }
 
+/* Returns the port of the client that a header names. */
+static unsigned port_of(const char *bytes, size_t length)
+{
+    struct sockaddr_storage client = {.ss_family = AF_UNSPEC};
+    socklen_t               size;
+    srv_proxy_header        header;
+    assert_true(feed(bytes, length, &header) >= 0 && srv_proxy_header_source(&header, &client, &size));
+    return ntohs(client.ss_family == AF_INET ? ((struct sockaddr_in *)&client)->sin_port
+                                             : ((struct sockaddr_in6 *)&client)->sin6_port);
+}
+
 static const char *source_of_line(const char *line)
 {
     return source_of(line, strlen(line));
@@ -156,6 +167,8 @@ static void test_version_1(void **state)
     assert_int_equal(feed(line, sizeof line - 1, &header), 42); /* no byte of the request that follows */
     assert_string_equal(source_of_line(line), "192.0.2.7");
     assert_string_equal(source_of_line("PROXY TCP6 2001:db8::7 2001:db8::1 1 2\r\n"), "2001:db8::7");
+    assert_int_equal(port_of(line, sizeof line - 1), 40000);
+    assert_int_equal(port_of("PROXY TCP6 2001:db8::7 2001:db8::1 65534 2\r\n", 44), 65534);
     assert_string_equal(source_of_line("PROXY UNKNOWN\r\n"), "local");
     assert_string_equal(source_of_line("PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n"), "local");
     assert_string_equal(source_of_line("PROXY TCP4 rubbish 192.0.2.1 1 2\r\n"), "local");
@@ -174,6 +187,7 @@ static void test_version_2(void **state)
     char             v2[16 + 36] = "\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x07\xc0\0\x02\x01\x9c\x40\x01\xbb";
     assert_string_equal(source_of(v2, sizeof v2), "192.0.2.7");
     assert_int_equal(feed(v2, sizeof v2, &header), 28);
+    assert_int_equal(port_of(v2, sizeof v2), 40000);
     v2[15] = 11; /* too short for its addresses */
     assert_string_equal(source_of(v2, sizeof v2), "local");
     v2[15] = 0x0c;
@@ -190,7 +204,9 @@ static void test_version_2(void **state)
     v2[14] = 0;
     v2[15] = 36;
     inet_pton(AF_INET6, "2001:db8::7", v2 + 16);
+    memcpy(v2 + 48, "\x9c\x41\x01\xbb", 4);
     assert_string_equal(source_of(v2, sizeof v2), "2001:db8::7");
+    assert_int_equal(port_of(v2, sizeof v2), 40001);
     assert_int_equal(feed(v2, 20, &header), -2);
 }
 

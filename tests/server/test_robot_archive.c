@@ -24,20 +24,26 @@ static const unsigned char zip[] = {
     0x00, 0x00, 0x00, 0x00, 0x80, 0x01, 0x00, 0x00, 0x00, 0x00, 0x61, 0x50, 0x4b, 0x05, 0x06, 0x00, 0x00, 0x00,
     0x00, 0x01, 0x00, 0x01, 0x00, 0x2f, 0x00, 0x00, 0x00, 0x24, 0x00, 0x00, 0x00, 0x00, 0x00};
 
+/* Writes the sum of a tar header. */
+static void put_sum(char *header)
+{
+    unsigned sum = 0;
+    memset(header + 148, ' ', 8);
+    for (size_t i = 0; i < BLOCK; i++)
+        sum += (unsigned char)header[i];
+    snprintf(header + 148, 8, "%06o", sum & 0777777);
+}
+
 /* Writes a tar header of ustar with its sum, and the content behind it; returns the bytes. */
 static size_t add_tar(char *to, const char *name, char type, const char *content)
 {
-    unsigned sum = 0;
-    size_t   n = strlen(content), padded = (n + BLOCK - 1) / BLOCK * BLOCK;
+    size_t n = strlen(content), padded = (n + BLOCK - 1) / BLOCK * BLOCK;
     memset(to, 0, BLOCK + padded);
     snprintf(to, 100, "%s", name);
     snprintf(to + 124, 12, "%08o", (unsigned)n);
-    memset(to + 148, ' ', 8);
     to[156] = type;
     memcpy(to + 257, "ustar\00000", 8);
-    for (size_t i = 0; i < BLOCK; i++)
-        sum += (unsigned char)to[i];
-    snprintf(to + 148, 8, "%06o", sum & 0777777);
+    put_sum(to);
     memcpy(to + BLOCK, content, n);
     return BLOCK + padded;
 }
@@ -62,6 +68,21 @@ static bool opens(const char *bytes, size_t length, size_t budget_limit, api_pro
     assert_int_equal(budget.used, 0);
     free(copy);
     return read;
+}
+
+/* Opens an archive of one file, which must have this path and content. */
+static void expect_file(const char *bytes, size_t length, const char *path, const char *content)
+{
+    api_archive archive = {.most = 1 << 20};
+    api_problem problem;
+    api_problem_clear(&problem);
+    if (!api_archive_open(&archive, api_archive_kind_of(bytes, length), bytes, length, &problem))
+        fail_msg("%s: %s", path, problem.detail);
+    assert_int_equal(archive.files.n, 1);
+    assert_string_equal(archive.files.entry[0].path, path);
+    assert_int_equal(archive.files.entry[0].length, strlen(content));
+    assert_memory_equal(archive.files.entry[0].bytes, content, strlen(content));
+    api_archive_close(&archive);
 }
 
 static void forms(void **state)
@@ -137,6 +158,7 @@ static void pax_headers(void **state)
     length += add_tar(tar + length, "short.xml", '0', "<mujoco/>");
     assert_true(opens(tar, length + BLOCK, 1 << 20, &problem, &files));
     assert_int_equal(files, 1);
+    expect_file(tar, length + BLOCK, "long/name.xml", "<mujoco/>");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         memset(tar, 0, sizeof tar);
         length = add_tar(tar, "PaxHeader", 'x', bad[i]);
@@ -146,6 +168,36 @@ static void pax_headers(void **state)
     }
 }
 
+/* A file of 8 GiB or more has its size in a pax header alone; so may any other, whose own header then says 0. */
+static void sizes_of_pax_headers(void **state)
+{
+    char   tar[20 * BLOCK] = "", long_file[3 * BLOCK / 2] = "";
+    size_t length;
+    (void)state;
+    memset(long_file, 'a', sizeof long_file - 1);
+    length       = add_tar(tar, "PaxHeader", 'x', "12 size=767\n");
+    char *header = tar + length;
+    length += add_tar(header, "long.xml", '0', long_file);
+    snprintf(header + 124, 12, "%08o", 0U);
+    put_sum(header);
+    length += add_tar(tar + length, "seen.png", '0', "behind it");
+    expect_file(tar, length + BLOCK, "long.xml", long_file);
+}
+
+/* GNU tar has times where ustar has the beginning of the name. */
+static void prefixes_of_names(void **state)
+{
+    char   tar[20 * BLOCK] = "";
+    size_t length          = add_tar(tar, "b/c.xml", '0', "<mujoco/>");
+    (void)state;
+    memcpy(tar + 345, "14735523061", 11);
+    put_sum(tar);
+    expect_file(tar, length + BLOCK, "14735523061/b/c.xml", "<mujoco/>");
+    memcpy(tar + 257, "ustar  ", 8);
+    put_sum(tar);
+    expect_file(tar, length + BLOCK, "b/c.xml", "<mujoco/>");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +205,8 @@ int main(void)
         cmocka_unit_test(damage),
         cmocka_unit_test(budget),
         cmocka_unit_test(pax_headers),
+        cmocka_unit_test(sizes_of_pax_headers),
+        cmocka_unit_test(prefixes_of_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,8 @@ static void test_certificate(void **state)
     assert_int_equal(api_metric_value(API_METRIC_CERTIFICATE_EXPIRY, API_NO_LABELS), (now + 15 * DAY) * second);
     srv_wall_clock_set_expiry(&watched, now + 13 * DAY);
     assert_int_equal(count_of(check_thrice(&watched), " certificate-ends "), 1);
+    srv_wall_clock_set_expiry(&watched, now + 9 * DAY); /* a new certificate that ends soon, too */
+    assert_int_equal(count_of(check_thrice(&watched), " certificate-ends "), 1);
     srv_wall_clock_set_expiry(&watched, now - 1);
     assert_int_equal(count_of(check_thrice(&watched), " certificate-ended "), 1);
     srv_wall_clock_set_expiry(&watched, 0);

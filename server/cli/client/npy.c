@@ -100,13 +100,28 @@ static bool read_header(const char *bytes, size_t length, const char *name, head
 
 /* --- the numbers ------------------------------------------------------------------------------------------------- */
 
-static double convert(const unsigned char *bytes, const header *h)
+static uint64_t npy_bits(const unsigned char *bytes, const header *h)
 {
     unsigned char le[8] = {0};
     uint64_t      bits;
     for (size_t i = 0; i < h->width; i++)
         le[i] = bytes[h->swapped ? h->width - 1 - i : i];
     memcpy(&bits, le, 8); /* this product runs on little-endian processors only */
+    return bits;
+}
+
+/* True if a number equals its nearest double: of integers of 64 bits, those with at most 53 bits from the first set bit
+ * to the last. */
+static bool is_exact(const unsigned char *bytes, const header *h)
+{
+    if (h->kind == 'f' || h->width < 8) return true;
+    const uint64_t bits = npy_bits(bytes, h), magnitude = h->kind == 'i' && bits >> 63 ? 0 - bits : bits;
+    return magnitude == 0 || magnitude >> __builtin_ctzll(magnitude) < UINT64_C(1) << 53;
+}
+
+static double convert(const unsigned char *bytes, const header *h)
+{
+    const uint64_t bits = npy_bits(bytes, h);
     if (h->kind == 'f' && h->width == 8) {
         double value;
         memcpy(&value, &bits, 8);
@@ -134,13 +149,19 @@ static size_t next_in_fortran_order(const cli_npy *array, size_t *index)
     return offset;
 }
 
-static void convert_all(const char *bytes, const header *h, cli_npy *array)
+static bool convert_all(const char *bytes, const char *name, const header *h, cli_npy *array)
 {
     size_t index[CLI_NPY_RANK_MOST] = {0}, to = 0;
     for (size_t i = 0; i < array->count; i++) {
-        array->values[to] = convert((const unsigned char *)bytes + i * h->width, h);
+        const unsigned char *number = (const unsigned char *)bytes + i * h->width;
+        if (!is_exact(number, h))
+            return cli_error("%s: number %zu of the file is an integer that no double equals: write x.astype('<f8'), "
+                             "which rounds it",
+                             name, i);
+        array->values[to] = convert(number, h);
         to                = h->fortran ? next_in_fortran_order(array, index) : i + 1;
     }
+    return true;
 }
 
 bool cli_npy_read(const char *bytes, size_t length, const char *name, cli_npy *array)
@@ -157,8 +178,11 @@ bool cli_npy_read(const char *bytes, size_t length, const char *name, cli_npy *a
     if (!array->values) return cli_error("no memory for the numbers of %s", name);
     if (h.kind == 'f' && h.width == 8 && !h.swapped && !h.fortran)
         memcpy(array->values, bytes + start, size);
-    else
-        convert_all(bytes + start, &h, array);
+    else if (!convert_all(bytes + start, name, &h, array)) {
+        free(array->values);
+        *array = (cli_npy){0};
+        return false;
+    }
     return true;
 }
 

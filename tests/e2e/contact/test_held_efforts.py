@@ -2,6 +2,7 @@
 programs and certificates of optimality in NumPy and SciPy; standing robots within their friction cones; closed forms of a
 block on a slope; and the reasons of refusals."""
 import math
+import re
 
 import cbor2
 import numpy as np
@@ -274,6 +275,26 @@ class HeldEfforts(ContactCase):
     def test_an_effort_that_no_held_axis_bears_is_named(self):
         self.refused("solo12", {"q": SOLO, "held": points(FEET[:2])}, "infeasible-contacts", "base.wy", "no actuator moves")
         self.refused("solo12", {"q": SOLO, "held": [{"frame": "FL_FOOT", "axes": ["x"]}]}, "infeasible-contacts", "base.")
+
+    def test_the_effort_that_remains_is_that_of_the_named_coordinate(self):
+        """A turned block on two points: the first row of J^T that depends on those before, combined with these to zero, leaves an effort,
+        which is given at the coordinate that takes most part in the combination."""
+        self.put_model("cornered", {**BLOCK, "frames": [
+            {"name": "corner", "link": "block", "xyz": [0.3, -0.2, 0.1]}, {"name": "other", "link": "block", "xyz": [-0.4, 0.1, 0.05]}]})
+        for seed in range(8):
+            choose = np.random.default_rng(seed)
+            q = [*choose.uniform(-1, 1, 3), *(x := choose.normal(size=4)) / np.linalg.norm(x)]
+            problem = self.refused("cornered", {"q": q, "held": points(["corner", "other"])}, "infeasible-contacts", "no actuator moves")
+            left, name = re.search(r"motion: (\S+) N or N m remain at (base\.\S+),", problem["detail"]).groups()
+            A = np.vstack([np.array(self.ask("cornered", "kinematics", {"q": q, "frame": frame, "outputs": ["jacobian"]})["jacobian"])[:3]
+                           for frame in ("corner", "other")]).T
+            efforts = np.array(self.ask("cornered", "inverse-dynamics", {"q": q})["tau"])
+            u = next(i for i in range(6) if np.linalg.matrix_rank(A[:i + 1], tol=1e-9) == i)
+            z = np.append(-np.linalg.lstsq(A[:u].T, A[u], rcond=None)[0], 1)
+            at = ["base.vx", "base.vy", "base.vz", "base.wx", "base.wy", "base.wz"].index(name)
+            self.assertEqual(at, 3 + np.abs(z[3:]).argmax())
+            self.assertNotEqual(at, u)
+            self.assertClose([float(left)], [z @ efforts[:u + 1] / z[at]], 1e-3)
 
     def test_limits_that_contradict_each_other_are_named(self):
         held = points(FEET, friction_coefficient=0.5)

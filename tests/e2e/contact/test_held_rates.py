@@ -89,6 +89,38 @@ class HeldRates(ContactCase):
             made.append(entry)
         return made
 
+    def skate(self, t, held):
+        """Returns the state at the time t: the base slides along its own x axis at u = 1.9 + 0.7 t and turns at w = 0.6 rad/s. A slide along
+        x and a hinge on it keep the post at its place along the world's x axis, and from turning."""
+        w, grows = 0.6, 0.7
+        u, angle = 1.9 + grows * t, 0.35 + w * t
+        c, d = np.cos(angle), np.sin(angle)
+        x = [u * d / w + grows * c / w ** 2, u * c, grows * c - u * w * d, -2 * grows * w * d - u * w * w * c]
+        ratio = [1 / c, w * d / c ** 2, w * w * (1 + d * d) / c ** 3, w ** 3 * d * (5 + d * d) / c ** 4]  # and its derivatives
+        left = [9 - x[0], -x[1], -x[2], -x[3]]
+        s = [left[0] * ratio[0], left[1] * ratio[0] + left[0] * ratio[1], left[2] * ratio[0] + 2 * left[1] * ratio[1] + left[0] * ratio[2],
+             left[3] * ratio[0] + 3 * left[2] * ratio[1] + 3 * left[1] * ratio[2] + left[0] * ratio[3]]
+        y = -u * c / w + grows * d / w ** 2
+        return {"q": [x[0], y, 0.4, 0, 0, np.sin(angle / 2), np.cos(angle / 2), s[0], -angle], "qd": [u, 0, 0, 0, 0, w, s[1], -w],
+                "qdd": [grows, 0, 0, 0, 0, 0, s[2], 0], "qddd": [0] * 6 + [s[3], 0], "held": held}
+
+    def test_a_skate_that_speeds_up_on_a_curve(self):
+        """Axes of a frame that moves along another of its axes, and turns: rates are differences of the wrenches along the motion."""
+        inertial = lambda m: {"mass": m, "com": [0.02, 0.03, 0.1], "inertia": {"xx": 0.1 * m, "yy": 0.12 * m, "zz": 0.15 * m}}
+        self.put_model("skate", {"base": {"type": "floating", "link": "skate", "inertial": inertial(2.3)}, "links": [
+            {"name": "slide", "parent": "skate", "inertial": inertial(0.7), "joint": {"name": "s", "type": "prismatic", "axis": [1, 0, 0]}},
+            {"name": "post", "parent": "slide", "inertial": inertial(0.9), "joint": {"name": "h", "type": "continuous", "axis": [0, 0, 1]}}]})
+        held = [{"frame": "skate", "axes": ["y", "z", "rx", "ry"], "reference": "frame"}, {"frame": "post", "axes": ["x", "rz"]}]
+        rates = self.ask("skate", "torque-derivative", {**self.skate(0, held), "outputs": ["contact_wrench_rates"]})["contact_wrench_rates"]
+        wrenches = []
+        for t in TIMES:
+            state = self.skate(t, held)
+            del state["qddd"]
+            wrenches.append(np.array(self.ask("skate", "inverse-dynamics", {**state, "outputs": ["contact_wrenches"]})["contact_wrenches"]).ravel())
+        expected = extrapolated(wrenches, STEP)[..., 0]
+        self.assertGreater(np.abs(expected).max(), 1)
+        self.assertClose(np.ravel(rates).tolist(), expected.tolist(), 1e-8)
+
     def test_rates_are_those_of_the_least_norm_along_the_motion(self):
         for seed in range(12):
             motion, held, choose = self.smooth_motion(seed)

@@ -62,6 +62,21 @@ class RigidContact(Closed):
     def simulate(self, model, request, *outputs, **how):
         return self.ask(model, "simulate", {**request, **({"outputs": list(outputs)} if outputs else {}), **(how or FINE)})
 
+    def test_impulse_of_the_second_of_two_planes(self):
+        """A point flies against a leaning wall, far above the floor that is listed first: p = m (1 + e) v along the wall's
+        normal, and friction p against the slip."""
+        normal, velocity, e, friction = np.array([-0.6, 0.48, 0.64]), np.array([1.3, -0.4, 0.3]), 0.35, 0.2
+        place = np.array(self.ask("block", "kinematics", {"q": [0.1, 0.2, 0.4], "frames": ["tip"], "outputs": ["poses"]})["poses"]["tip"]["position"])
+        wall = {**TIP, "plane": {"point": (place - 0.2 * normal).tolist(), "normal": normal.tolist()}, "restitution": e, "friction_coefficient": friction}
+        a = self.simulate("block", {"q": [0.1, 0.2, 0.4], "qd": velocity.tolist(), "gravity": [0, 0, 0], "duration": 0.5, "samples": 2,
+                                    "contacts": [{**TIP, "plane": {"point": [0, 0, -7]}}, wall]}, "qd", "contact_events")
+        impact, = kinds(a["contact_events"], "impact")
+        push, slip = -MASS * (1 + e) * (velocity @ normal), velocity - (velocity @ normal) * normal
+        impulse = push * (normal - friction * slip / np.linalg.norm(slip))
+        self.assertEqual(impact["contact"], 1)
+        self.assertClose(impact["impulse"], impulse.tolist(), 1e-9)
+        self.assertClose(a["qd"][1], (velocity + impulse / MASS).tolist(), 1e-9)
+
     def test_bouncing_ball(self):
         """After impact k a ball rises to e^(2k) of its height. The ball falls for sqrt(2 h / g) and flies for 2 e^k times that;
         the sum of all flights is the time of rest, and the impulses are m (1 + e) v e^(k - 1)."""

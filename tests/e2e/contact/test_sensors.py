@@ -73,6 +73,8 @@ class Sensors(Closed):
                 for more in ({}, around):
                     got = self.ask("fixed", "sensors", {**s, **more, "force_torque": [{"joint": f"to_{name}"} for name in (
                         "flange", "camera", "finger", "ball", "thumb", "wrist")]})["wrenches"]
+                    leaf_last = self.ask("fixed", "sensors", {**s, **more, "force_torque": [{"joint": "to_flange"}, {"joint": "to_camera"}]})["wrenches"]
+                    self.assertEqual(leaf_last, [row[:2] for row in got])
                     wrenches = np.array(self.ask("moving", "inverse-dynamics", {**wide, **more, "outputs": ["joint_wrenches"]})["joint_wrenches"])
                     for i, name in enumerate(("flange", "camera", "finger", "ball", "thumb", "wrist")):
                         expected = wrenches[:, moving["bodies"].index(name)]

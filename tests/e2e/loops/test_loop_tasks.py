@@ -162,6 +162,20 @@ class LoopTasks(Closed):
         self.assertClose(got["qd"], found.x.tolist(), 1e-6)
         self.assertClose(abs(row @ got["qd"]), 0.2, 1e-12)
         self.assertClose(got["task_errors"][0][0], np.sqrt(found.fun), 1e-8)
+        request = {"tasks": [{"frame": "tip", "velocity": goal.tolist()}], "step": 0.01}
+        # Damping is that of the norm, which counts the passive joint, and not of the loop.
+        found = np.linalg.solve(J.T @ J + 0.16 * (np.eye(2) + np.outer(row, row)), J.T @ goal)
+        self.assertLess(abs(row @ found), 0.19)
+        self.assertClose(self.ask("slow", "differential-inverse-kinematics", {"q": q, **request, "damping": 0.4})["qd"], found.tolist(), 1e-12)
+        # A passive joint beyond its limit moves back by all of that distance, whatever the damping.
+        beyond, angle = copy.deepcopy(document), self.full("slow", q)["q"][1]
+        next(one for one in beyond["links"] if one["name"] == "left_rod")["joint"]["limits"] = {"position": [angle + 0.003, angle + 1.7]}
+        self.put_model("beyond", beyond)
+        back = self.ask("beyond", "differential-inverse-kinematics", {"q": q, **request, "damping": 0.4})["qd"]
+        self.assertClose(row @ back, 0.003 / 0.01, 1e-12)
+        states = (q + np.random.default_rng(3).uniform(-0.2, 0.2, (9, 2))).tolist()
+        beside = self.ask("slow", "differential-inverse-kinematics", {"q": states, **request})["qd"]
+        self.assertEqual([self.ask("slow", "differential-inverse-kinematics", {"q": one, **request})["qd"] for one in states], beside)
 
     def test_refusals(self):
         q0 = self.reference("delta")["q"]

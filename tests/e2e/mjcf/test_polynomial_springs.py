@@ -162,6 +162,16 @@ class Written(mujoco3.Agreement):
         own = Line.k1 * x + Line.k2 * x**2 + Line.k3 * x**3 + Line.d1 * v + Line.d2 * v * abs(v) + Line.d3 * v**3
         self.assertClose(theirs, (-own).tolist(), 1e-12)
 
+    def test_disabled_forces(self):
+        """Flags of MuJoCo leave out all powers."""
+        text, _ = self.convert("mjcf")
+        option = '<option gravity="0 0 -9.81"/>'
+        self.assertIn(option, text)
+        for force, left in (("spring", "damping_polynomial"), ("damper", "stiffness_polynomial")):
+            self.agree(text.replace(option, f'<option gravity="0 0 -9.81"><flag {force}="disable"/></option>'), force)
+            document = json.dumps(self.client.get(f"/v1/models/{force}/document").json())
+            self.assertEqual([name for name in ("damping_polynomial", "stiffness_polynomial") if name in document], [left])
+
     def test_other_formats_tell_the_loss(self):
         for form in ("urdf", "sdf"):
             _, said = self.convert(form)

@@ -147,6 +147,24 @@ class FixedBases(Prescribed):
             self.assertClose(a["qdd"], [[x, -x] for x in behind], 1e-12)
             self.assertClose(a["tau"], [[3 * x, 0] for x in behind], 1e-12)
 
+    def test_motors_of_prescribed_joints_have_no_limit(self):
+        """The effort of a motor is neither compared with its limit nor clipped if one of the joints that it drives is prescribed."""
+        joint = lambda name, axis: {"name": name, "type": "revolute", "axis": axis, "origin": {"xyz": [0.3, 0, 0.1]}}
+        def wrist(**limits):
+            return {"links": [{"name": "c", "parent": "base", "joint": joint("at_c", [1, 0, 0]), "inertial": body(2, (0.1, 0, 0.05))},
+                              {"name": "d", "parent": "c", "joint": joint("at_d", [0, 1, 0.2]), "inertial": body(1, (0.1, 0.02, 0))}],
+                    "transmissions": [{"joints": ["at_c", "at_d"], "matrix": [[0.02, 0.003], [0.015, -0.025]], "motors": [
+                        {"name": "pitch", **limits}, {"name": "roll"}]}]}
+        self.put_model("strong", wrist())
+        self.put_model("weak", wrist(limits={"effort": 0.01}))
+        motion = {"coordinates": ["at_d"], "motion": {"amplitude": [0.3], "angular_frequency": [4]}}
+        run = {"q": [0.2, 0], "qd": [0.5, 1.2], "duration": 0.1, "samples": 5, "step": 0.002, "input": {"controller": "pd_gravity", "kp": 90, "kd": 10, "reference": [1, 0]}}
+        free, limited = (self.simulate("weak", {**run, **more}, "q", "limits") for more in ({"prescribed": motion}, {}))
+        self.assertEqual([limit["joint"] for limit in limited["limits"]], ["pitch"])
+        self.assertEqual(free["limits"], [])
+        self.assertEqual(free["q"], self.simulate("strong", {**run, "prescribed": motion}, "q")["q"])
+        self.assertNotEqual(limited["q"], self.simulate("strong", run, "q")["q"])
+
     def test_passive_joints_and_controllers(self):
         """An acrobot whose elbow has a prescribed motion; and one prescribed joint while a controller drives another to
         its reference."""

@@ -194,6 +194,13 @@ class RolloutGains(ServerCase):
             alone = {**request, "q": q[row], "torques": torques[row].tolist(), "cost": {"qd": weights[row].tolist(), "tau": 0.2}}
             for name, value in self.ask("solo12", "rollout", alone).items():
                 self.assertEqual(value, batch[name][row], name)
+        follow = {"gains": 0.1 * choose.normal(size=(rows, steps, 18, 36)), "qd": choose.normal(size=(rows, steps, 18)),
+                  "q": np.array([start(about, choose, steps) for _ in range(rows)])}
+        followed = {**{n: request[n] for n in ("q", "qd", "step", "torques")}, "outputs": ["q_after", "tau"]}
+        together = self.ask("solo12", "rollout", {**followed, "feedback": {n: x.tolist() for n, x in follow.items()}})
+        for row in (1, 8, 10):
+            alone = {**followed, "q": q[row], "torques": torques[row].tolist(), "feedback": {n: x[row].tolist() for n, x in follow.items()}}
+            self.assertEqual(self.ask("solo12", "rollout", alone), {n: x[row] for n, x in together.items()})
         packed = self.ask_cbor("solo12", "rollout", request) if hasattr(self, "ask_cbor") else None
         if packed:
             self.assertEqual(packed, batch)

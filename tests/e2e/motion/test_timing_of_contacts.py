@@ -1,5 +1,6 @@
 """Tests path-timing with held frames: against reachability passes of linear programs in all variables that SciPy solves,
 with torques of inverse-dynamics and Jacobians of kinematics, closed forms of a sliding block, and refusals."""
+import copy
 import json
 
 import cbor2
@@ -244,6 +245,17 @@ class TimingOfContacts(ContactCase):
             self.assertLess(abs(found["duration"] / (2 * np.sqrt(length / most)) - 1), 1e-6)
             self.assertEqual({found["limits"][int(i)]["kind"] for i in found["active"]}, {"friction_coefficient"})
             self.assertLess(np.abs(np.abs(np.array(found["qdd"])[:, 6]) - most).max(), 1e-6 * most)
+
+    def test_a_shoe_that_is_glued_to_the_ground_without_gravity(self):
+        """The force of the load alone is on the ground: at most `most` newtons, half the way forwards, half the way back."""
+        most, length = 7.0, 0.8
+        held = [{"frame": "foot0"}]
+        document = copy.deepcopy(SLIDER)
+        document["links"][0]["joint"]["limits"] = {"effort": most}
+        self.put_model("glued", document)
+        found = self.ask("glued", "path-timing", {"degree": 1, "control_points": [[0] * 7, [0] * 6 + [length]], "samples": 101, "kinds": ["effort"],
+                                                  "held": held, "gravity": [0, 0, 0]})
+        self.assertLess(abs(found["duration"] / (2 * np.sqrt(length * LOAD / most)) - 1), 1e-6)
 
     # --- requests ---------------------------------------------------------------------------------------------------------
 

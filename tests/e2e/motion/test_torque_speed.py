@@ -186,6 +186,15 @@ class TorqueSpeed(Dependent):
         self.assertLess(np.abs(smooth["qddd"]).max(), 300)
         self.assertGreater(smooth["duration"], smooth["second_order_duration"])
         self.assertLess(smooth["duration"], 1.05 * smooth["second_order_duration"])
+        rubbing = flywheel()
+        rubbing["links"][0]["joint"]["friction"] = {"viscous": 1.7}
+        self.put("rubbing", rubbing)
+        smooth = self.ask("rubbing", "path-timing", {"degree": 1, "control_points": [[0], [3]], "samples": 1001, "joint_limits": {"jerk": 3000}})
+        free = STALL - np.abs(smooth["tau"])[:, 0] - SLOPE * np.abs(smooth["qd"])[:, 0]
+        self.assertGreater(free.min(), -STALL * 1e-6)
+        for sign in (1, -1):  # the line is reached while the motor drives the wheel, and while it brakes it beside the friction
+            self.assertLess(free[sign * np.array(smooth["tau"])[:, 0] > 0.5].min(), 0.02 * STALL, sign)
+        self.assertLess(smooth["duration"], 1.01 * smooth["second_order_duration"])
 
     def test_lifting(self):
         """A load of 0.8 of the stall effort is lifted, although its speed is far below that without load."""

@@ -3,7 +3,9 @@ clients apart by their address in 127.0.0.0/8. Large bodies that arrive on many 
 whole, and the loop looks at other connections between parts of them."""
 import json
 import random
+import re
 import selectors
+import signal
 import socket
 import time
 import unittest
@@ -12,7 +14,7 @@ import tap
 from harness import PATIENCE, Server, ServerCase
 from peers import Client, RawSocket
 from samples import HEAVY, branched, chain
-from server_threads import stats
+from server_threads import named, stats
 from threads import in_threads
 from work_meter import health_port
 
@@ -211,6 +213,51 @@ class ManyBodies(unittest.TestCase):
             self.assertEqual(body, expected[i].body, i)
         self.assertLessEqual(long, 0.25 * turns)
         self.assertIsNone(self.server.stop())
+
+    def unread(self):
+        """Returns the bytes that the kernel has received for connections of the server, which it has not read yet."""
+        port, total = f":{self.server.port:04X}", 0
+        with open("/proc/net/tcp", encoding="ascii") as table:
+            for line in table.readlines()[1:]:
+                _, local, _, _, queues = line.split()[:5]
+                total += int(queues.split(":")[1], 16) if local.endswith(port) else 0
+        return total
+
+    def waits(self):
+        """Returns the number of waits of the threads of loops; None if one of them does not wait."""
+        if {fields[0] for fields in stats(self.server, "torqued-loop")} != {"S"}:
+            return None
+        paths = (f"/proc/{self.server.process.pid}/task/{task}/status" for task in named(self.server, "torqued-loop"))
+        return [re.search(r"^voluntary_ctxt_switches:\s(.*)", open(path, encoding="ascii").read(), re.M)[1] for path in paths]
+
+    def arrive_together(self, count, draw):
+        """Sends parts of so many bodies, which the server finds all at the same time. Returns their connections."""
+        raws = []
+        for _ in range(count):
+            raws.append(self.server.socket())
+            self.addCleanup(raws[-1].close)
+            raws[-1].send(f"POST {TARGET} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {PADDING}\r\n\r\n" + " " * 70_000)
+        while self.unread():
+            time.sleep(0.01)
+        self.server.process.send_signal(signal.SIGSTOP)
+        for raw in raws:
+            raw.sock.setblocking(False)
+            raw.sock.send(b" " * draw.randrange(100_000, 400_000))
+        self.server.process.send_signal(signal.SIGCONT)
+        return raws
+
+    def test_no_body_rests_for_long(self):
+        """All that has arrived is read, though no event comes any more: the loop does not wait for one."""
+        draw = random.Random(7)
+        for _ in range(8):
+            raws, asleep, before = self.arrive_together(60, draw), 0, None
+            while left := self.unread():
+                now = self.waits()
+                asleep, before = asleep + 1 if now and now == before else 0, now
+                self.assertLess(asleep, 5, f"the loop waits for events beside {left} bytes")
+                time.sleep(0.02)
+            for raw in raws:
+                raw.close()
 
 
 if __name__ == "__main__":

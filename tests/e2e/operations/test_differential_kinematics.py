@@ -100,6 +100,24 @@ class DifferentialKinematics(ServerCase):
         self.assertClose(most(1.9, 0, kinds=["position", "velocity"]), -1.5, 1e-13)
         self.assertClose(most(1.9, 0), -0.06, 1e-13)
 
+    def test_bounds_of_a_joint_that_follows(self):
+        """The limits of a mimic joint, -1.6 q + 0.2, bound the velocity of its leader: its upper limits are bounds from below."""
+        limits, ratio, step = {"position": [-0.5, 1.1], "velocity": 1.2, "acceleration": 5}, -1.6, 0.01
+        lead, follow = copy.deepcopy(ARM["links"][0]), copy.deepcopy(ARM["links"][0])
+        del lead["joint"]["limits"]
+        follow["name"], follow["joint"] = "f", {**follow["joint"], "name": "jf", "limits": limits, "mimic": {"joint": "ja", "multiplier": ratio, "offset": 0.2}}
+        self.put_model("pair", {"links": [lead, follow]})
+
+        def both(q, qd, **more):
+            return [self.velocities([{"frame": "a", "velocity": [0, 0, 0, 0, 0, w]}], "pair", q=[q], qd=[qd], **more)["qd"][0] for w in (-500, 500)]
+        self.assertClose(both(0.1, 0.4), [0.4 - 5 * step / 1.6, 0.4 + 5 * step / 1.6], 1e-14)
+        self.assertClose(both(0.1, 0.74), [0.74 - 5 * step / 1.6, 1.2 / 1.6], 1e-14)
+        stop = lambda distance: 2 * distance / (step + np.sqrt(step ** 2 + 2 * distance / 5)) / 1.6
+        at = lambda q: ratio * q + 0.2
+        self.assertClose(both(0.43, 0.1, kinds=["position"]), [-(1.1 - at(0.43)) / step / 1.6, (at(0.43) + 0.5) / step / 1.6], 1e-12)
+        self.assertClose(both(0.43, stop(at(0.43) + 0.5), kinds=["position", "acceleration"])[1], stop(at(0.43) + 0.5), 1e-14)
+        self.assertClose(both(-0.56, -stop(1.1 - at(-0.56)), kinds=["position", "acceleration"])[0], -stop(1.1 - at(-0.56)), 1e-14)
+
     def test_bounds_that_later_levels_keep(self):
         """`limited` marks velocities at their bounds, also where a later level has changed the last digit."""
         marked = 0
@@ -112,6 +130,20 @@ class DifferentialKinematics(ServerCase):
             self.assertEqual(got["limited"], [int(np.sign(x)) if abs(x) >= 1.5 - 1e-12 else 0 for x in got["qd"]], seed)
             marked += np.abs(got["limited"]).sum()
         self.assertGreater(marked, 60)
+
+    def test_elastic_joints(self):
+        """The motor of an elastic joint moves with the joint."""
+        springy = copy.deepcopy(ARM)
+        springy["links"][2]["joint"] |= {"elastic": {"stiffness": 300}, "rotor_inertia": 0.05}
+        self.put_model("springy", springy)
+        names = self.ok(self.client.get("/v1/models/springy"))["velocity_names"]
+        self.assertIn("jc.motor", names)
+        tasks, q = [{"frame": "e", "velocity": [0.3, -0.2, 0.4]}], [0.2, -0.4, 0.7, 0.3, 0.5]
+        rigid = dict(zip((link["joint"]["name"] for link in ARM["links"]), self.velocities(tasks, q=q)["qd"]))
+        got = self.velocities(tasks, "springy", q=[*q, 0.65])["qd"]
+        self.assertClose([got[names.index(name)] for name in rigid], list(rigid.values()), 1e-13)
+        self.assertEqual(got[names.index("jc.motor")], got[names.index("jc")])
+        self.assertGreater(abs(rigid["jc"]), 0.05)
 
     def test_batches(self):
         choose = np.random.default_rng(1)

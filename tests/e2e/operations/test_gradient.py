@@ -148,6 +148,27 @@ class Gradient(ServerCase):
         one = self.ask("hua", "gradient", {**{n: x[4] for n, x in request.items()}, "outputs": ["gradient_friction"]})
         self.assertEqual(one["gradient_friction"], got[4].tolist())
 
+    def test_friction_of_motors(self):
+        """The friction of a motor acts at the rate of the motor's coordinate: a gear that reverses the spin changes none of its derivatives,
+        which are differences of those rates' efforts."""
+        friction = {"viscous": 0.3, "coulomb": {"positive": 0.5, "negative": 0.4}, "coulomb_velocity": 0.2, "breakaway": {"positive": 0.9, "negative": 0.7}, "stribeck_velocity": 0.6}
+        document = rubbing()
+        document["links"][1]["joint"] |= {"elastic": {"stiffness": 90}, "friction": {"viscous": 0.1}}
+        for rate in (0.35, -0.45):
+            request = {"q": [0.4, -0.3, -0.25], "qd": [0.25, -0.3, rate], "qdd": [1.5, -2, 0.7], "multipliers": [0.7, -0.6, 1.3]}
+            for ratio in (20, -20):
+                document["motors"] = [{"joint": "b", "link": "upper", "axis": [1, 0, 0], "gear_ratio": ratio, "spin_inertia": 1e-4, "friction": friction}]
+                self.put_model("geared", document)
+                got = self.ask("geared", "gradient", {**request, "outputs": ["gradient_friction"]})["gradient_friction"]
+                self.assertEqual(len(got), 3)
+                way = "positive" if rate > 0 else "negative"
+                t, fall, c = np.tanh(rate / 0.2), np.exp(-(rate / 0.6) ** 2), friction["coulomb"][way]
+                excess = friction["breakaway"][way] - c
+                sides = lambda x: [x, 0] if rate > 0 else [0, x]
+                expected = [rate, *sides(t * (1 - fall)), -(c + excess * fall) * (1 - t * t) * rate / 0.2 ** 2, *sides(t * fall),
+                            2 * excess * fall * t * rate ** 2 / 0.6 ** 3]
+                self.assertClose(got[2][:7], (1.3 * np.array(expected)).tolist(), 1e-12, what=(rate, ratio))
+
     def test_equal_bits_alone_in_batches_and_in_cbor(self):
         for operation, third in (("gradient", "qdd"), ("forward-gradient", "tau")):
             s = self.state("humanoid", 7, 19)

@@ -101,6 +101,16 @@ class Path(Closed):
         self.put_model("rubbing", elastic_arm(coulomb={"positive": 2, "negative": 3}))
         self.check("rubbing")
 
+    def test_one_cause_of_damping(self):
+        """The torques have a part that is odd in the path's velocity if a single joint, spring or elastic joint damps the motion."""
+        for cause in ("friction", "spring", "elastic"):
+            document = elastic_arm(viscous=0)
+            upper, fore = (link["joint"] for link in document["links"][:2])
+            for key, joint in (("friction", upper), ("spring", upper), ("elastic", fore)):
+                joint[key]["viscous" if key == "friction" else "damping"] = 0.7 if key == cause else 0
+            self.put_model(cause, document)
+            self.assertGreater(np.abs(self.check(cause, joint_wrenches=False)["tau_d"]).max(), 0.01, cause)
+
     def test_wrenches_on_damped_robots(self):
         """The coefficient d of damping is the part of the torques that is odd in the path's velocity. Gravity and wrenches on links must
         not be in it."""

@@ -155,6 +155,18 @@ class TaskKinematics(ServerCase):
             again = self.solve("bent", tasks, q=got["q"], outputs=["task_errors"])
             self.assertGreater(again["task_errors"][1][0], got["task_errors"][1][0] - 1e-7, seed)
 
+    def test_any_order_of_tasks(self):
+        """A frame may turn about the axis along which it points, also where the centre of mass is the first task of the list."""
+        for seed, (q, moved) in enumerate(zip(self.states("panda", 6, 5), self.states("panda", 6, 8))):
+            poses, com = self.poses("panda", [moved], ["panda_link7", "panda_link4"], True)
+            pointing = {"frame": "panda_link7", "direction": (rotation(poses["panda_link7"]["orientation"][0]) @ [0, 0.6, 0.8]).tolist(), "axis": [0, 0.6, 0.8]}
+            later = {"frame": "panda_link4", "orientation": self.poses("panda", [q], ["panda_link4"], False)[0]["panda_link4"]["orientation"][0], "priority": 1}
+            got = [self.solve("panda", [*first, later], q=q, limits=False, outputs=["q", "task_errors"])
+                   for first in ([pointing, {"com": com[0]}], [{"com": com[0]}, pointing])]
+            for one in got:
+                self.assertLess(max(max(errors) for errors in one["task_errors"][:2]), 1e-8, seed)
+            self.assertClose(got[0]["q"], got[1]["q"], 1e-6, what=str(seed))
+
     def test_aim(self):
         """A camera looks at a point while the wrist stays: the direction is met with the rotation about it free."""
         q = [0.3, -0.5, 0.7, 0.2, 0.4]

@@ -111,6 +111,17 @@ class Loops(SdfCase):
         self.assertEqual(set(rate), {"lift", "screw"})
         self.assertClose([abs(rate["lift"] / rate["screw"])], [0.01 / (2 * math.pi)], 1e-10, scale=1e-3)
 
+    def test_a_screw_closes_the_loop(self):
+        """The pitch of the screw lets the slide move, the first joint of the file, which is the driven one."""
+        text = (link("slide", 0, 0.3) + link("nut", 0, 0.3, 0.2) + joint("lift", "world", "slide", "prismatic", "0 0 1") +
+                joint("turn", "world", "nut", axis="0 0 1") +
+                joint("screw", "slide", "nut", "screw", "0 0 1", extra="<screw_thread_pitch>0.01</screw_thread_pitch>"))
+        names, _ = self.names(text)
+        self.assertEqual(names, ["lift"])
+        full = self.ask("m", "inverse-dynamics", {"q": [0], "qd": [0.3], "qdd": [0], "outputs": ["full"]})["full"]
+        rate = dict(zip(full["velocity_names"], full["qd"]))
+        self.assertClose([abs(rate["lift"] / rate["turn"])], [0.01 / (2 * math.pi)], 1e-10, scale=1e-3)
+
     def test_ball_joints_close_the_loop(self):
         """The loop of a rod with a ball and a hinge is cut at the ball, whichever joint comes first: no coordinate of a ball is left over."""
         crank, rocker = joint("j1", "world", "crank") + joint("j2", "crank", "coupler"), joint("j3", "world", "rocker")
