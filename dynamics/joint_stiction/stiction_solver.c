@@ -71,8 +71,8 @@ static solver open(const dyn_friction_problem *s)
     return o;
 }
 
-/* Starts with all rows held and friction zero. A row without limits or inertia coupling cannot be held: its side is
- * 1. */
+/* Starts with all rows held and friction zero. A row that has no friction limits, or cannot move, is not held: its side
+ * is 1. */
 static void start(const solver *o)
 {
     for (size_t i = 0; i < o->n; i++) {
