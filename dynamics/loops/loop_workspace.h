@@ -53,7 +53,7 @@ struct dyn_loop_workspace {
     dyn_wrench_site *sites; /* sites of the caller's external wrenches, then two for each loop */
     double          *wrenches, *wrench_rates;
     double          *dense;    /* one state: Cholesky factor of M (nv x nv), then the diagonal of M (nv) */
-    double          *solution; /* nv, one state */
+    double          *solution; /* nv, one state: right side, then solution, of a system with the factor in `dense` */
     dyn_loop_status  status[DYN_MAX_LANES];
     /* Fields of the platform's inverse kinematics (loop_platform.c). `platform` solves the rows of the loops and of the
      * frame. */
