@@ -6,14 +6,15 @@ enum {
     INSTANTS = 3,
     STENCIL  = 4,
     LOOK     = 32,
-    MANY     = 256 /* places between two checks of the deadline, limits of one place */
+    MANY     = 256 /* LOOK: places between two checks of the deadline; with more than MANY limits, each place is one */
 };
 
-#define NEAR 0.1 /* fraction of a limit: only limits nearer to it are checked between places */
+#define NEAR 0.1 /* fraction of a limit; a limit is checked between places only if the place before is nearer to it */
 
 static const double instant[INSTANTS] = {0.25, 0.5, 0.75};
 
-/* Weights of four places at the distances 0 to 3 for the distance x: Lagrange's cubic polynomial. */
+/* Writes the weights with which values at four consecutive places interpolate the value at the distance x from the
+ * first place, in units of the distance between places (Lagrange's cubic polynomial). */
 static void weigh(double x, double weight[STENCIL])
 {
     weight[0] = (x - 1) * (x - 2) * (x - 3) / -6;
@@ -49,9 +50,10 @@ static dyn_smooth_norm interpolate_norms(const dyn_smooth_norm *first, size_t st
     return k;
 }
 
-/* The part of an interval behind a place. */
+/* The part of an interval from place `place` to the next, with the states at its begin and at INSTANTS instants, and
+ * the weights of interpolation from four places. */
 typedef struct part {
-    size_t           place, from; /* `from`: the first place of the stencil */
+    size_t           place, from; /* `from`: the first of the four places */
     dyn_smooth_state state[INSTANTS], begin;
     double           weight[INSTANTS][STENCIL];
 } part;
@@ -95,7 +97,8 @@ static void find_excess_of_norm(const dyn_smooth *t, const part *p, size_t norm,
     }
 }
 
-/* Writes by how much a limit is exceeded on each of its sides in the part; at most 0: not at all. */
+/* Writes by how much a limit is exceeded, at most, in a part: excess[0] above its upper, excess[1] below its lower
+ * bound; 0 or less if it is not exceeded. */
 static void find_excess(const dyn_smooth *t, const part *p, size_t limit, double excess[2])
 {
     const size_t rows = dyn_smooth_rows(t);
@@ -119,7 +122,7 @@ static void narrow_at(const dyn_smooth *t, size_t place, size_t limit, const dou
 double dyn_smooth_excess_between(dyn_smooth *t, bool narrow)
 {
     const size_t limits = dyn_smooth_limits(t), last = t->intervals * t->parts;
-    double       most = -HUGE_VAL, *before = t->before; /* excesses in the part before */
+    double       most = -HUGE_VAL, *before = t->before; /* excesses in the part before this place */
     for (size_t k = 0; k < 2 * limits; k++)
         before[k] = 0;
     for (size_t place = 0; place < last; place++) {

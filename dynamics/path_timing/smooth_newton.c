@@ -1,8 +1,8 @@
-/* smooth_newton.c - Newton's equations of the search for a smooth timing: see smooth_search.h. */
+/* smooth_newton.c - sets up and solves Newton's equations in the search for a smooth timing (smooth_search.h). */
 #include "smooth_search.h"
 
-/* Sums over the rows of a place: gradient and second derivatives, with respect to x, u and u', of the barrier terms. d
- * marks u'. */
+/* Gradient and second derivatives of the barrier terms of all limits at a place, summed, with respect to x, u and u'; d
+ * stands for u'. */
 typedef struct sums {
     double x, u, du, xx, xu, xd, uu, ud, dd;
 } sums;
@@ -21,7 +21,7 @@ static inline void add_side(sums *m, double mu, double lambda, double c, const d
     m->dd += stiff * slopes[2] * slopes[2];
 }
 
-/* Returns the gradient and second derivatives of the barrier terms of all rows at sample j of interval i. With
+/* Returns the gradient and second derivatives of the barrier terms of all limits at sample j of interval i. With
  * `convex`, negative curvature of single rows is left out, so that the matrix stays positive semidefinite. */
 static sums sum_rows(const search *s, size_t i, size_t j, const dyn_smooth_state *y, bool convex)
 {
@@ -42,7 +42,7 @@ static sums sum_rows(const search *s, size_t i, size_t j, const dyn_smooth_state
     return m;
 }
 
-/* Adds the sums of a place to the equations of the interval's four unknowns. */
+/* Adds the derivatives at a place, by the chain rule, to the equations of the interval's four unknowns. */
 static void scatter_sums(search *s, size_t i, const weights *w, const sums *m)
 {
     for (size_t p = 0; p < LOCAL; p++) {

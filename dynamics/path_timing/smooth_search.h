@@ -1,5 +1,5 @@
-/* smooth_search.h - declares the arrays of the search for a smooth timing and the room of a row (the distance to its
- * limits), for the files of this folder. */
+/* smooth_search.h - declares the arrays of the search for a smooth timing, and the slacks of limits (struct room:
+ * distances to the bounds), for the files of this folder. */
 #pragma once
 #include "smooth_timing.h"
 #include <math.h>
@@ -34,29 +34,29 @@ static inline dyn_smooth_state local_state(const weights *w, const double *local
     return (dyn_smooth_state){dot_local(w->x, local), dot_local(w->u, local), dot_local(w->du, local)};
 }
 
-/* Arrays of the search in t->work. Samples are the places of all intervals, where each interval counts both of its
- * ends. */
+/* Arrays of the search, in t->work. A sample is a place of an interval; a place between two intervals is a sample of
+ * both. */
 typedef struct search {
     dyn_smooth *t;
     size_t      n, limits, samples;  /* unknowns; limits of a place; intervals * (parts + 1) */
-    double     *band, *right, *step; /* n x 4: lower band of the matrix; n; n */
-    double     *multiplier, *change; /* [samples][limits][2]: multipliers of high and low; their change */
-    weights    *shape;               /* [parts + 1] */
+    double     *band, *right, *step; /* n x 4: lower band of Newton's matrix; n: right side; n: Newton step */
+    double     *multiplier, *change; /* [samples][limits][2]: multipliers of upper and lower bounds; their change */
+    weights    *shape;               /* [parts + 1] weights at each place of an interval */
     double      duration, mu;
-    double      products, count; /* sum and number of the products (room times multiplier) */
+    double      products, count; /* sum and number of the products slack times multiplier */
 } search;
 
-/* A limit at a state: its room, the distances to both limits, and the derivatives of the room to `high`. The
- * derivatives of the room to `low` have the opposite sign, except for the parts of 1 / rho. */
+/* The slacks of a limit at a state, distances to its upper bound (high) and lower bound (low), and their derivatives
+ * with respect to x, u and u'. The derivatives of `low` are minus those of `high`, except for terms with 1 / rho. */
 typedef struct room {
     double high, low;
     double high_x, low_x, high_u, high_du; /* low_u = -high_u, low_du = -high_du */
     double high_xx, low_xx, high_xu;       /* low_xu = -high_xu */
-    double high_uu;                        /* 0 for rows */
+    double high_uu;                        /* 0 for rows, which are linear in u */
 } room;
 
-/* True if the deadline has passed, at interval i of a pass over all rows. The pass then stops, and its results are not
- * used. */
+/* True if the deadline has passed, checked at some intervals i of a loop over all rows. The loop then stops, and its
+ * results are not used. */
 static inline bool is_late(const search *s, size_t i)
 {
     enum { LOOK = 16384 /* rows between two checks of the deadline */ };
@@ -64,7 +64,7 @@ static inline bool is_late(const search *s, size_t i)
     return i % every == 0 && !dyn_may_continue(s->t->deadline);
 }
 
-/* Index of the first limit of sample j of interval i in `multiplier` and `change`. */
+/* Returns the index, in `multiplier` and `change`, of the first limit of sample j of interval i. */
 static inline size_t limit_index(const search *s, size_t i, size_t j)
 {
     return 2 * (i * (s->t->parts + 1) + j) * s->limits;
@@ -85,7 +85,7 @@ ROW_INLINE room second_room(const dyn_smooth_row *k, const dyn_smooth_state *y, 
                   .low_xx  = -curve};
 }
 
-/* Divides a row by rho (smooth_timing.h). */
+/* Returns the slacks of a row with u', divided by rho = sqrt(x) (smooth_timing.h). */
 ROW_INLINE room third_room(const dyn_smooth_row *k, const dyn_smooth_state *y, double rho)
 {
     const double q = 1 / rho, q3 = q * q * q, A = k->a3 * y->du + k->a2 * y->u + k->a1 * y->x + k->a0;
@@ -107,7 +107,7 @@ static inline double dot_axes(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The room is (high^2 - |v|^2) / 2 with the vector v; there is no lower limit. */
+/* Returns the slack (high^2 - |v|^2) / 2 of a norm with the vector v = p u + q x; there is no lower bound. */
 ROW_INLINE room norm_room(const dyn_smooth_norm *k, const dyn_smooth_state *y)
 {
     const double v[3] = {k->p[0] * y->u + k->q[0] * y->x, k->p[1] * y->u + k->q[1] * y->x,
@@ -121,7 +121,7 @@ ROW_INLINE room norm_room(const dyn_smooth_norm *k, const dyn_smooth_state *y)
                   .high_uu = -dot_axes(k->p, k->p)};
 }
 
-/* Returns the room of limit k at a place. */
+/* Returns the slacks of limit k at a place, with rho = sqrt(y->x). */
 ROW_INLINE room room_of(const search *s, size_t place, size_t k, const dyn_smooth_state *y, double rho)
 {
     const dyn_smooth *t    = s->t;
@@ -131,14 +131,14 @@ ROW_INLINE room room_of(const search *s, size_t place, size_t k, const dyn_smoot
     return k < t->second ? second_room(row, y, rho) : third_room(row, y, rho);
 }
 
-/* Weight of place j of an interval in the trapezoidal rule for the duration. */
+/* Returns the weight of place j of an interval in the trapezoidal rule for the duration. */
 static inline double share_of(const search *s, size_t j)
 {
     const double part = 1 / (double)(s->t->intervals * s->t->parts);
     return j == 0 || j == s->t->parts ? part / 2 : part;
 }
 
-/* Sums the equations of a Newton step from the nodes into s->band and s->right, and the duration. With `convex`,
+/* Assembles the equations of a Newton step from the nodes in s->band and s->right, and s->duration. With `convex`,
  * negative curvature of single rows is left out. */
 void dyn_smooth_assemble(search *s, bool convex);
 

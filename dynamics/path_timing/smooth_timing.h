@@ -1,8 +1,8 @@
-/* smooth_timing.h - find a fast timing of a path from rest to rest within limits that contain the third derivative of
+/* smooth_timing.h - finds a fast timing of a path from rest to rest within limits that contain the third derivative of
  * s, such as those of jerks and torque rates.
  *
- * The path parameter is a function of another one, s = g(r) with 0 <= r <= 1, so that a finite rate of r is rest
- * without acceleration at both ends: g = 10 r^3 - 15 r^4 + 6 r^5, or g = r for a path whose first and second
+ * The path parameter s is a function of another parameter, s = g(r) with 0 <= r <= 1, chosen so that a finite rate of r
+ * gives rest without acceleration at both ends: g = 10 r^3 - 15 r^4 + 6 r^5, or g = r for a path whose first and second
  * derivatives with respect to s are zero at both ends, as those of a spline with three equal control points there. With
  * x = rd^2, u = rdd = x'/2 and ' for d/dr, a limit at a place is a row
  *
@@ -10,16 +10,16 @@
  *     A = a3 u' + a2 u + a1 x + a0,  B = b2 u + b1 x + b0,
  *
  * with a3 = a2 = a1 = 0 in rows without the third derivative. A limit of the magnitude of a vector, such as the
- * acceleration of a point, is |p u + q x| <= high. x is a cubic polynomial in each of N intervals with
- * continuous first derivative (Hermite), so that u' is linear in each and jumps between them. The rows hold at both
- * ends of each part of an interval.
+ * acceleration of a point, is a norm, |p u + q x| <= high. x is a cubic polynomial in each of N intervals with
+ * continuous first derivative (Hermite), so that u' is linear in each interval and jumps between them. The rows hold at
+ * both ends of each part of an interval.
  *
  * Method: a primal-dual interior-point method with exact second derivatives, whose iterates all satisfy the rows
- * (Wright 1997, ch. 5, without slacks). Rows with u' are divided by rho: then only r / rho is not linear, and its
- * tangent is a bound on the safe side. The problem is not convex: the result is a local optimum.
+ * (Wright 1997, ch. 5, without slack variables). Rows with u' are divided by rho: then A is linear, and the tangent of
+ * high / rho, which is convex, is a bound on the safe side. The problem is not convex: the result is a local optimum.
  *
- * Between the places limits would be exceeded a little. The limits are narrowed at both places, the search goes on, and
- * the timing is slowed down by the excess that remains. */
+ * Limits would be exceeded a little between the places. The search therefore narrows these limits at both neighbouring
+ * places and goes on; then the timing is slowed down by the excess that remains. */
 #pragma once
 #include "timing.h"
 #include <stdbool.h>
@@ -34,22 +34,22 @@ typedef struct dyn_smooth_norm {
     double p[3], q[3], high;
 } dyn_smooth_norm;
 
-/* The limits of a place have numbers: the rows without u', those with it, then the norms. */
+/* A timing problem. The limits of a place are numbered: rows without u', rows with u', then norms. */
 typedef struct dyn_smooth {
     size_t           intervals, parts;     /* the path has intervals * parts + 1 places, evenly spaced in r */
     size_t           second, third, norms; /* limits of a place: rows without u', rows with it, norms */
     dyn_smooth_row  *row;                  /* [places][second + third]; low and high are narrowed, see `narrowed` */
     dyn_smooth_norm *norm;                 /* [places][norms]; high is narrowed */
     dyn_deadline     deadline;
-    double *node;     /* [intervals + 1][2] result: x and its derivative with respect to the fraction of an interval */
-    double *work;     /* dyn_smooth_work(): scratch */
+    double *node;     /* [intervals + 1][2] result: x at each node and its derivative by the fraction of an interval */
+    double *work;     /* scratch of dyn_smooth_work() numbers */
     double *narrowed; /* [places][limits][2]: reduction of `high` and rise of `low` */
     double *before;   /* [limits][2] scratch */
-    size_t  place, bad_limit; /* DYN_TIMING_INFEASIBLE: place and limit that a robot at rest does not satisfy */
+    size_t  place, bad_limit; /* DYN_TIMING_INFEASIBLE: a limit, and its place, that even a robot at rest violates */
     int     steps;            /* Newton steps taken */
 } dyn_smooth;
 
-/* x, u and u' at a place. */
+/* x = rd^2, u = rdd and u' at a place (see above). */
 typedef struct dyn_smooth_state {
     double x, u, du;
 } dyn_smooth_state;
@@ -74,17 +74,17 @@ static inline size_t dyn_smooth_limits(const dyn_smooth *t)
     return dyn_smooth_rows(t) + t->norms;
 }
 
-/* Returns g at place number `place` of n + 1 evenly spaced ones. `resting`: the path rests at both ends by itself, so
- * that g = r. */
+/* Returns g and its derivatives at place number `place` of n + 1 evenly spaced places. `resting`: the path itself rests
+ * at both ends, so that g = r. */
 dyn_grading dyn_grading_at(size_t place, size_t n, bool resting);
 
 /* Returns the number of doubles in `work`. */
 size_t dyn_smooth_work(const dyn_smooth *t);
 
-/* Finds the nodes. DYN_TIMING_INFEASIBLE: the robot cannot stand at a place of the path. */
+/* Finds t->node. DYN_TIMING_INFEASIBLE: the limits exclude even a robot at rest at some place of the path. */
 dyn_timing_status dyn_smooth_solve(dyn_smooth *t);
 
-/* Returns the state at a fraction of interval i, 0 to 1. */
+/* Returns the state at the fraction `fraction`, 0 to 1, of interval i. */
 dyn_smooth_state dyn_smooth_at(const dyn_smooth *t, size_t i, double fraction);
 
 /* Returns B + rho A of a row. */
@@ -101,5 +101,5 @@ double dyn_smooth_excess(const dyn_smooth *t, size_t place, size_t k, const dyn_
  * dyn_smooth_solve. */
 void dyn_smooth_slopes(dyn_smooth *t, double *by_bound);
 
-/* Writes the time of every place, s. */
+/* Writes the time at every place, in s. */
 void dyn_smooth_times(const dyn_smooth *t, double *time);
