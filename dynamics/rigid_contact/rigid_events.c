@@ -5,7 +5,7 @@
 
 #define TOUCHING 1e-9  /* m: points this far above their planes take part in an impact */
 #define DEEP     1e-11 /* m: depth at which a point counts as touching; more than rounding errors */
-#define LEAVES   1.0   /* s: a point below its plane does not touch if it moves out faster than its depth / LEAVES */
+#define LEAVES   1.0   /* s: converts a speed to a distance; a point below its plane that moves out does not touch */
 #define STILL    1e-8  /* m/s: a point that slides more slowly sticks, unless friction cannot hold it */
 #define APPROACH 1e-12 /* m/s: rounding error of a speed of approach */
 
@@ -100,8 +100,7 @@ static void record_changes(dyn_robot_ode *ode, double t, const dyn_rigid_mode be
 
 /* --- impacts ------------------------------------------------------------------------------------------------------ */
 
-/* Lists closed contacts and those with a gap of at most `touching`, m. Sets *approaches if a listed point
- * approaches. */
+/* Lists closed contacts and those with a gap of at most `touching`, m. Sets *approaches if any point approaches. */
 static size_t list_touching(dyn_ode_rigid *r, double touching, bool *approaches)
 {
     size_t n    = 0;
@@ -346,8 +345,7 @@ size_t dyn_rigid_events_find_missed(const dyn_ode_rigid *r, double *depth)
     return i;
 }
 
-/* Returns the event function of closed contact k with velocity v: below 0 the contact opens, begins to slide or
- * stops. */
+/* Returns the event function of closed contact k with velocity v: below 0 it opens, begins to slide or stops. */
 static double closed_margin(const dyn_ode_rigid *r, size_t k, const double v[DYN_RIGID_ROWS])
 {
     const dyn_rigid_problem *p = &r->problem;
