@@ -31,7 +31,7 @@ typedef struct dyn_signal {
     bool       stretches;             /* true: a function of t / duration; false: of the time t in s */
     double     range;                 /* s, length of the spline: knot t_degree is at time 0, knot t_n at `range` */
     dyn_spline spline;                /* knots and degree of a spline; not set for a sinusoid */
-    dyn_points parts[DYN_SINE_PARTS]; /* the first are the control points of a spline; absent parts are zero */
+    dyn_points parts[DYN_SINE_PARTS]; /* [0]: control points of a spline; or parts of a sinusoid, zero if absent */
 } dyn_signal;
 
 /* A time at which a signal is evaluated. A signal may jump at a break. `inside` therefore selects the interval between

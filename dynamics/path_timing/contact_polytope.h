@@ -46,10 +46,10 @@ typedef struct dyn_polytope_place {
 /* The polytope of one place. */
 typedef struct dyn_polytope {
     dyn_simplex s;
-    size_t      rows;       /* rows of limits: those of choice->row, pyramids, then two of each effort; bounds follow */
+    size_t      rows;       /* number of rows of limits: choice->row, pyramids, two per effort; then come bounds */
     double      scale;      /* 1/s^2: u and x are divided by it */
     double     *particular; /* [3][k]: w = particular_0 u + particular_1 x + particular_2 + weight N^T z */
-    double     *N;          /* rows of limits: choice->row, pyramids, then two per effort; then come bounds */
+    double     *N;          /* [k][k]: rows of the null space, the first s.n - 2 */
 } dyn_polytope;
 
 /* Returns the number of rows of limits in a polytope, without the bounds of unknowns. */

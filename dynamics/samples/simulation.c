@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #define STEP      1e-3  /* s, of fixed steps */
-#define TOLERANCE 1e-10 /* relative tolerance of steps with error control */
+#define TOLERANCE 1e-10 /* relative and absolute tolerance of steps with error control */
 #define DURATION  1.0   /* s */
 
 enum { SHOWN = 5 /* number of intervals, at whose ends a row is shown */ };

@@ -10,7 +10,7 @@
 
 enum { ROUNDS = 2 /* Newton iterations with one Jacobian; steps are short, so that two reach rounding */ };
 
-#define UNSETTLED 1e4   /* factor V of the block `velocity`: stages are less consistent than states after a step */
+#define UNSETTLED 1e4   /* factor of V (held_directions.h) for `velocity`, since stages are less consistent */
 #define RESTING   1e-9  /* relative to the joints' contributions: smaller velocities along held axes count as zero */
 #define STILL     1e-12 /* absolute, m/s and rad/s: bound of rounding errors of a motion that starts at rest */
 

@@ -36,12 +36,12 @@ typedef struct dyn_robot_ode {
     dyn_ode_stiction      *stiction;           /* joints that can stick; NULL: none */
     dyn_ode_friction      *friction;           /* map of efforts without friction; NULL: kernels apply the friction */
     dyn_ode_prescribed    *prescribed;         /* coordinates with a given motion; NULL: none */
-    dyn_compliant_contacts ground;             /* points that planes push out: the last wrenches are the forces */
-    size_t                 W;                  /* compliant contacts; the last external wrenches are their forces */
+    dyn_compliant_contacts ground;             /* compliant contacts; the last external wrenches are their forces */
+    size_t                 W;                  /* lanes of `kernels`: state.W */
     size_t                 row[DYN_MAX_LANES]; /* row of the signals for each lane */
     bool                   ignored[DYN_MAX_LANES]; /* true: the results of this simulation are not used */
-    double    interval_time;    /* s, inside the present interval: the caller sets it before each but the first */
-    dyn_scene controller_scene; /* s: a time inside the present interval; set by the caller before all but the first */
+    double    interval_time;    /* s: a time inside the present interval; set by the caller before all but the first */
+    dyn_scene controller_scene; /* the robot in the controller's model, without payload and wrenches */
     dyn_scene wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
     void     *workspace;
     double   *wrenches;                  /* external wrenches, 9 numbers each; NULL: none */

@@ -147,8 +147,8 @@ static const double binomial[RATES][RATES] = {{1}, {1, 1}, {1, 2, 1}};
 /* The matrices of coordinate_change.h for one joint in one state: the first n rows and columns of each. */
 typedef struct change_matrices {
     size_t n;
-    double T[RATES][FREE][FREE], V[RATES][FREE][FREE];           /* [r][k], k <= r: factor of y_r in dy/ds^(k) */
-    double by[DYN_SPLINE_ORDERS][DYN_SPLINE_ORDERS][FREE][FREE]; /* [r][k]: the factor of y_r in dy / d s_k, k <= r */
+    double T[RATES][FREE][FREE], V[RATES][FREE][FREE];           /* T, V, and their time derivatives */
+    double by[DYN_SPLINE_ORDERS][DYN_SPLINE_ORDERS][FREE][FREE]; /* [r][k], k <= r: factor of y_r in dy / d s_k */
 } change_matrices;
 
 /* Sets the block of M whose first entry is (first, first). */
