@@ -2,7 +2,7 @@
 #include "dynamics.h"
 #include <string.h>
 
-/* The Makefile defines DYN_TARGETS(X): X(target) for each target of this build. */
+/* The Makefile defines DYN_TARGETS(X), a list of X(target) for each target of this build. */
 #define X(name) extern const dyn_kernels dyn_kernels_##name;
 DYN_TARGETS(X)
 #undef X
@@ -12,9 +12,9 @@ DYN_TARGETS(X)
 static const dyn_kernels *const tables[] = {DYN_TARGETS(X)};
 #undef X
 
-/* Returns whether this processor can run a target. fma and avx2 are compiled for x86-64-v3, avx512 for x86-64-v4. Only
- * some features of these levels are tested, because compilers cannot name all of them; processors that have the tested
- * features have the rest too. If a hypervisor hides one of the rest, the user must choose the target by hand. */
+/* True if this processor can run a target. fma and avx2 are compiled for x86-64-v3, avx512 for x86-64-v4. Only some
+ * features of these levels are tested, because compilers cannot name all of them; processors with the tested features
+ * have the other ones, too. If a hypervisor hides one of those, the user must choose the target by hand. */
 static bool runs_here(const char *target)
 {
 #ifdef __x86_64__

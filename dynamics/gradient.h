@@ -1,12 +1,12 @@
-/* gradient.h - declares the kernels of gradients: products of multipliers and the derivatives of inverse dynamics, of
- * forward dynamics and of one step of integration, without the matrices.
+/* gradient.h - declares the kernels of gradients: products of multipliers with the derivatives of inverse dynamics, of
+ * forward dynamics and of one step of integration, without computing the matrices.
  *
  * Arrays, lanes and blocks follow the rules of dynamics.h. A gradient with respect to q has nv entries, along the
  * directions of dyn_sensitivity. The derivative of the sign of sharp Coulomb friction is 0. */
 #pragma once
 #include "step.h"
 
-/* Derivatives of the sum of multipliers . tau, where tau is that of dyn_inverse_dynamics. */
+/* Derivatives of the sum of multipliers . tau, where tau is the result of dyn_inverse_dynamics. */
 typedef struct dyn_gradient {
     const double *q, *qd, *qdd, *wrenches;
     const double *multipliers;                             /* nv; must not be NULL */
@@ -17,32 +17,33 @@ typedef struct dyn_gradient {
     double       *gradient_gravity;  /* 3, world axes */
 } dyn_gradient;
 
-/* Derivatives of the sum of multipliers . qdd, where qdd is that of dyn_forward_dynamics without driven coordinates. */
+/* Derivatives of the sum of multipliers . qdd, where qdd is the result of dyn_forward_dynamics without driven
+ * coordinates. */
 typedef struct dyn_forward_gradient {
     const double *q, *qd, *tau, *wrenches;
     const double *multipliers;                                                /* nv; must not be NULL */
     double       *qdd;                                                        /* nv; must not be NULL */
     double       *gradient_q, *gradient_qd, *gradient_tau;                    /* nv; must not be NULL */
-    double       *gradient_parameters, *gradient_wrenches, *gradient_gravity; /* as of dyn_gradient */
+    double       *gradient_parameters, *gradient_wrenches, *gradient_gravity; /* see dyn_gradient */
     double       *singular; /* 1: first body whose pivot of M is zero up to rounding, or -1. May be NULL */
 } dyn_forward_gradient;
 
 /* Derivatives of the sum of multipliers_q . q+ and multipliers_qd . qd+, where (q+, qd+) is the state after one step of
- * dyn_step without held frames. multipliers_q is a gradient with respect to q+. */
+ * dyn_step without held frames. multipliers_q has the nv entries of a gradient with respect to q+. */
 typedef struct dyn_step_gradient {
     const double   *q, *qd, *tau, *wrenches;
     const double   *multipliers_q, *multipliers_qd; /* nv; must not be NULL */
     dyn_step_method method;
     double          h;                                                          /* s */
     double         *gradient_q, *gradient_qd, *gradient_tau;                    /* nv; must not be NULL */
-    double         *gradient_parameters, *gradient_wrenches, *gradient_gravity; /* as of dyn_gradient */
+    double         *gradient_parameters, *gradient_wrenches, *gradient_gravity; /* see dyn_gradient */
     double *work; /* scratch of one block, whatever their number: `lanes` times dyn_step_gradient_work(). Not NULL */
-    double *singular, *unsolved;       /* 1, as of dyn_step; must not be NULL */
-    bool (*may_continue)(void *clock); /* as of dyn_step */
+    double *singular, *unsolved;       /* 1, see dyn_step; must not be NULL */
+    bool (*may_continue)(void *clock); /* see dyn_step */
     void *clock;
 } dyn_step_gradient;
 
-/* Returns the entries per state of `work` of dyn_step_gradient. */
+/* Returns the number of doubles per state of `work` of dyn_step_gradient. */
 static inline size_t dyn_step_gradient_work(const dyn_scene *scene, dyn_step_method method)
 {
     const dyn_model *m  = scene->model;

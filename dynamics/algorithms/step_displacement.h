@@ -1,7 +1,7 @@
 /* step_displacement.h - moves the coordinates of joints by a displacement u, and differentiates the result.
  *
- * A joint of one coordinate has q+ = q + u. A joint with a quaternion moves for one unit of time with the constant
- * twist u = (v, w) in the axes of its body (Lynch & Park 2017, ch. 3):
+ * A joint of one coordinate has q+ = q + u. A joint with a quaternion, with position p and rotation R, moves for one
+ * unit of time with the constant twist u = (v, w) in the axes of its body to p+, R+ (Lynch & Park 2017, ch. 3):
  *
  *     R+ = R E,  p+ = p + R V v,  E = 1 + A [w] + B [w]^2,  V = 1 + B [w] + C [w]^2,
  *     A = sin t / t,  B = (1 - cos t) / t^2,  C = (t - sin t) / t^3,  t = |w|.
@@ -21,7 +21,7 @@ typedef struct displacement_rates {
     lane by_q[6][6], by_u[6][6];
 } displacement_rates;
 
-/* Functions of the rotation by the vector w, with t = |w|: A, B and C of the first comment, and B_s and C_s, the
+/* Functions of the rotation by the vector w, with t = |w|: A, B and C of the top of this file, and B_s and C_s, the
  * derivatives of B and C with respect to t^2. */
 typedef struct turn {
     vec3 w;
@@ -40,7 +40,7 @@ LANE_INLINE lane turn_series(const double c[TURN_TERMS], lane s)
     return sum;
 }
 
-/* Sets the functions of s = t^2 by their Taylor series, which converge to the last digit for t < 1. */
+/* Sets the functions of s = t^2 by their Taylor series, which have all digits for t < 1. */
 LANE_INLINE void set_small_turn(turn *r, lane s)
 {
     static const double B[TURN_TERMS]   = {1 / 2.0,          -1 / 24.0,          1 / 720.0,
@@ -92,14 +92,14 @@ LANE_INLINE turn turn_by(vec3 w)
     return r;
 }
 
-/* Returns x + a w x x + b w x (w x x), for vectors x and w. */
+/* Returns x + a (w x x) + b (w x (w x x)), with the rotation vector w = r->w. */
 LANE_INLINE vec3 turn_polynomial(const turn *r, lane a, lane b, vec3 x)
 {
     vec3 first = cross(r->w, x);
     return add_scaled(add_scaled(x, first, a), cross(r->w, first), b);
 }
 
-/* Returns E^T x: x rotated back by the displacement's rotation E. */
+/* Returns E^T x: x rotated by the inverse of the displacement's rotation E. */
 LANE_INLINE vec3 turn_back(const turn *r, vec3 x)
 {
     return turn_polynomial(r, -r->A, r->B, x);
@@ -111,7 +111,8 @@ LANE_INLINE vec3 turn_right_jacobian(const turn *r, vec3 x)
     return turn_polynomial(r, -r->B, r->C, x);
 }
 
-/* Returns d(V v)/dw dw: the change of the displacement V v of the origin for a change dw of the rotation vector. */
+/* Returns (d(V v)/dw) dw: the change of V v, the displacement of the origin, with a change dw of the rotation
+ * vector. */
 LANE_INLINE vec3 turn_shift_rate(const turn *r, vec3 v, vec3 dw)
 {
     vec3 first = cross(r->w, v), second = cross(r->w, first), d_first = cross(dw, v);
@@ -121,7 +122,7 @@ LANE_INLINE vec3 turn_shift_rate(const turn *r, vec3 v, vec3 dw)
     return add_scaled(add_scaled(sum, first, r->B_s * ds), second, r->C_s * ds);
 }
 
-/* Writes the quaternion of the orientation r displaced by E, normalized and with w >= 0. */
+/* Writes the quaternion x y z w of the orientation r displaced by E, with unit norm and w >= 0. */
 LANE_INLINE void turn_quaternion(const turn *t, const lane *r, lane *to)
 {
     vec3 x = load3(r), k = scale(t->w, t->half_sine);
@@ -145,8 +146,8 @@ LANE_INLINE void set_column(lane M[6][6], int row, int column, vec3 x)
     M[row + 2][column] = x.z;
 }
 
-/* Sets by_q and by_u of a joint with a quaternion column by column. `shift` is V v. `first`: the first angular
- * coordinate, 3 if the joint has a position, else 0. */
+/* Sets the matrices by_q and by_u of a joint with a quaternion, column by column. `shift` is V v. `first`: number of
+ * linear coordinates, 3 if the joint has a position, else 0. */
 static inline void set_free_rates(const turn *t, vec3 v, vec3 shift, int first, displacement_rates *rates)
 {
     *rates = (displacement_rates){.n = first + 3};
@@ -162,7 +163,7 @@ static inline void set_free_rates(const turn *t, vec3 v, vec3 shift, int first, 
     }
 }
 
-/* Displaces a joint with a quaternion; q, u and q_after are those of the model. */
+/* Displaces a joint with a quaternion; q, u and q_after are arrays of the whole model. */
 static inline void displace_free_joint(const dyn_body *b, const lane *q, const lane *u, lane *q_after,
                                        displacement_rates *rates)
 {

@@ -35,7 +35,7 @@ void dyn_friction_at_rest_begin(dyn_friction_at_rest *b, double *scratch)
     dyn_friction_map unheld = {.qd = b->qd, .tau = b->tau, .result = b->efforts};
     if (!b->held) b->kernels->mass_matrix(b->scene, b->workspace, &mass, 1);
     if (b->G)
-        memcpy(b->efforts, b->tau, n * sizeof *b->efforts); /* without load, whose limits depend on efforts */
+        memcpy(b->efforts, b->tau, n * sizeof *b->efforts); /* load coefficients are zero with loops */
     else
         b->kernels->friction_map(b->scene, b->workspace, &unheld, 1);
     memset(b->stuck, 0, n * sizeof *b->stuck);
@@ -59,7 +59,7 @@ void dyn_friction_at_rest_stop(const double *scratch, size_t n, double *qdd)
 
 /* --- one lane ----------------------------------------------------------------------------------------------------- */
 
-/* Sets up the rows of the joints and motors at rest in one lane, with their limits. */
+/* Sets up one row for each joint or motor at rest in one lane: its coefficients and its friction limits. */
 static dyn_friction_rows gather(const dyn_friction_at_rest *b, const dyn_friction_state *state)
 {
     dyn_friction_rows r = dyn_friction_rows_lay_out(b->n, b->nv, b->rows);
@@ -77,7 +77,7 @@ static dyn_friction_rows gather(const dyn_friction_at_rest *b, const dyn_frictio
     return r;
 }
 
-/* Writes the friction of one lane, and marks the coordinates that stick. */
+/* Writes the friction of one lane as efforts in b->friction, and marks in b->stuck the coordinates that stick. */
 static void put(const dyn_friction_at_rest *b, const dyn_friction_state *state, const dyn_friction_rows *r)
 {
     const size_t nv = b->nv, W = state->W, lane = state->lane;

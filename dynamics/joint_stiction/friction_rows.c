@@ -42,7 +42,8 @@ size_t dyn_friction_rows_list(const dyn_mechanism *mechanism, dyn_stiction_joint
 /* --- rows ----------------------------------------------------------------------------------------------------------
  */
 
-/* Adds `weight` times the row of a coordinate of the tree to `row` (nv): its rate from the velocities of the model. */
+/* Adds `weight` times the rate of coordinate `tree_v` of the tree to `row`: nv coefficients of the model's
+ * velocities. */
 static void add_tree_row(const dyn_friction_state *s, size_t tree_v, double weight, double *row)
 {
     const size_t nv = s->nv;
@@ -85,7 +86,7 @@ bool dyn_friction_row_rests(const dyn_friction_state *s, const dyn_stiction_join
 /* --- the problem ---------------------------------------------------------------------------------------------------
  */
 
-enum { CHECK = 1 << 20 /* multiplications between two checks of the deadline, which take less than a millisecond */ };
+enum { CHECK = 1 << 20 /* multiplications between two checks of the deadline: less than a millisecond */ };
 
 /* Returns the number of rows between two checks of the deadline, if each row takes `products` multiplications. */
 static size_t rows_at_once(size_t products)
@@ -115,9 +116,10 @@ static bool solve_rows(dyn_friction_rows *r, const dyn_friction_state *s, const 
     return true;
 }
 
-/* Subtracts U c U^T Y from Y, with U, S and L of friction_rows.h: then Y^T Y = W K W^T. Without contact damping c = 1,
- * and Y becomes orthogonal to the held rows. With contact damping d, K = L^-T (1 - U S^2 / (S^2 + d^2) U^T) L^-1, and c
- * = 1 - d / sqrt(S^2 + d^2). Returns false if the deadline has passed. */
+/* Subtracts U c U^T Y from Y, with the left singular vectors U, singular values S and Cholesky factor L of
+ * friction_rows.h, so that Y^T Y = W K W^T. Without contact damping c = 1, and Y becomes orthogonal to the held rows.
+ * With contact damping d, K = L^-T (1 - U S^2 / (S^2 + d^2) U^T) L^-1 and c = 1 - d / sqrt(S^2 + d^2). Returns false if
+ * the deadline has passed. */
 static bool eliminate_held(const dyn_friction_rows *r, const dyn_friction_state *s, const dyn_task *t)
 {
     const size_t rank = dyn_task_rank(t), nv = r->nv, known = rank < nv ? rank : nv;
@@ -136,8 +138,8 @@ static bool eliminate_held(const dyn_friction_rows *r, const dyn_friction_state 
     return true;
 }
 
-/* Sets r->qdd to the accelerations qdd without held frames and r->held_qdd to those of the held robot. Returns the
- * energy norm sqrt(qdd^T M qdd) = |L^T qdd| of qdd. */
+/* Sets r->qdd to the accelerations qdd without held frames, and r->held_qdd to the accelerations with held frames.
+ * Returns the energy norm sqrt(qdd^T M qdd) = |L^T qdd| of qdd. */
 static double correct_accelerations(dyn_friction_rows *r, const dyn_friction_state *s,
                                     const dyn_contact_block *contacts, const double *qdd)
 {
@@ -163,9 +165,9 @@ static double correct_accelerations(dyn_friction_rows *r, const dyn_friction_sta
     return sqrt(norm);
 }
 
-enum { SIDE_BY_SIDE = 4 /* sums computed together, since an addition waits for the last one in the same sum */ };
+enum { SIDE_BY_SIDE = 4 /* dot products at a time, since an addition waits only for the last one of its own sum */ };
 
-/* Finds the products of a vector y with SIDE_BY_SIDE rows of Y. */
+/* Finds the dot products of a vector y of nv entries with SIDE_BY_SIDE consecutive rows of Y. */
 static void multiply_four(size_t nv, const double *y, const double *Y, double sum[SIDE_BY_SIDE])
 {
     double a = 0, b = 0, c = 0, d = 0;
@@ -205,7 +207,8 @@ static bool set_A(const dyn_friction_rows *r, const dyn_friction_state *s)
     return true;
 }
 
-/* Sets L of M = L L^T, in which the rows and columns of driven coordinates are those of the identity. */
+/* Finds the Cholesky factor L of M = L L^T, after the rows and columns of driven coordinates in M are replaced by those
+ * of the identity. */
 static bool factor(const dyn_friction_rows *r, const dyn_friction_state *s, const double *M, const bool *driven)
 {
     const size_t nv = r->nv;

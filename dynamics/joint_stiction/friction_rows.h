@@ -15,13 +15,13 @@ typedef struct dyn_friction_rows {
     size_t  n, nv;
     double *W;                      /* n x nv */
     double *A, *b;                  /* n x n; n */
-    double *positive, *negative;    /* n: limits */
-    double *free_diagonal, *size;   /* n: members of dyn_friction_problem; set with held frames only */
-    double *L, *qdd, *held_qdd, *Y; /* nv x nv: L; nv, nv: accelerations without and with held frames; nv x n: Y */
-    double *f;                      /* n: result */
-    bool   *follows;                /* n: result */
-    int    *side;                   /* n: result */
-    double *room;                   /* scratch of the problem */
+    double *positive, *negative;    /* n each: greatest friction against positive, negative motion */
+    double *free_diagonal, *size;   /* n each: see dyn_friction_problem; set with held frames only */
+    double *L, *qdd, *held_qdd, *Y; /* nv x nv: L of M; nv, nv: accelerations without and with held frames; nv x n: Y */
+    double *f;                      /* n: result, friction of each joint or motor */
+    bool   *follows;                /* n: result, true: the row follows others (dyn_friction_problem) */
+    int    *side;                   /* n: result, 0: sticks; 1, -1: starts to move in positive, negative direction */
+    double *room;                   /* scratch of dyn_friction_problem */
     bool    with_held;              /* true: free_diagonal and size are set */
 } dyn_friction_rows;
 
@@ -29,12 +29,12 @@ typedef struct dyn_friction_rows {
 size_t            dyn_friction_rows_entries(size_t n, size_t nv);
 dyn_friction_rows dyn_friction_rows_lay_out(size_t n, size_t nv, double *room);
 
-/* Lists the joints and motors of a mechanism that can stick, at most nv + n_drives of its tree. Returns their number.
- */
+/* Lists the joints and motors of a mechanism that can stick in `joints`, an array of nv + n_drives entries of its tree.
+ * Returns their number. */
 size_t dyn_friction_rows_list(const dyn_mechanism *mechanism, dyn_stiction_joint *joints);
 
-/* The state of a mechanism from which rows are computed: its velocities, and with loops the matrix G of qd_tree = G qd,
- * both in lanes. The rows are those of `lane`. */
+/* The state of a mechanism from which rows are computed: the velocities qd and, with loops, the matrix G of qd_tree = G
+ * qd, both in lanes. Rows belong to the state in lane `lane`. */
 typedef struct dyn_friction_state {
     size_t        nv;
     const double *G;  /* tree nv x nv; NULL: no loops */
@@ -44,10 +44,10 @@ typedef struct dyn_friction_state {
     dyn_deadline  deadline; /* checked while the problem is set up */
 } dyn_friction_state;
 
-/* Writes the row of a joint or motor to `row` (nv). */
+/* Writes the row of a joint or motor to `row`: the nv coefficients of its rate, rate = row qd. */
 void dyn_friction_row_fill(const dyn_friction_state *s, const dyn_stiction_joint *joint, double *row);
 
-/* Returns the rate of a motor of a model without loops, summed as the kernels sum it. */
+/* Returns the rate of a motor of a model without loops, with the order of additions and the rounding of the kernels. */
 double dyn_friction_motor_rate(const dyn_friction_state *s, const dyn_drive *drive);
 
 /* True if the rate of a joint or motor is exactly zero, as the kernels compute it. A passive joint of a loop is at rest
@@ -56,9 +56,9 @@ bool dyn_friction_row_rests(const dyn_friction_state *s, const dyn_stiction_join
 
 /* Set A and b = W qdd of rows whose W is set. qdd (nv in lanes) are the accelerations without held frames.
  * dyn_friction_rows_set is for robots without held frames, with the mass matrix M (nv x nv in lanes).
- * dyn_friction_rows_set_held is for robots with held frames, after dyn_contact_solve for lane s->lane. Driven
- * coordinates have given accelerations: `driven` ([nv], NULL: none), or with held frames those of `contacts`. Return
- * false if M is not positive definite, or s->deadline has passed. */
+ * dyn_friction_rows_set_held is for robots with held frames, after dyn_contact_solve for lane s->lane. `driven` ([nv],
+ * NULL: none) marks coordinates whose accelerations are given; with held frames `contacts` has this mark. Both
+ * functions return false if M is not positive definite, or s->deadline has passed. */
 bool dyn_friction_rows_set(dyn_friction_rows *r, const dyn_friction_state *s, const double *M, const bool *driven,
                            const double *qdd);
 bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *contacts,

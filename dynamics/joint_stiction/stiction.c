@@ -46,7 +46,7 @@ static size_t add_joint_friction(dyn_stiction_joint *joints, size_t n, const dyn
     return n;
 }
 
-/* The friction of a motor at rest against motion in the direction `side`. */
+/* Returns the friction limit of a motor at rest against motion in the direction `side`. */
 static double motor_magnitude(const dyn_friction *f, int side)
 {
     if (f->stribeck_velocity > 0) return side > 0 ? f->breakaway_positive : f->breakaway_negative;
@@ -68,7 +68,8 @@ size_t dyn_stiction_list_joints(const dyn_model *m, dyn_stiction_joint *joints)
     return n;
 }
 
-/* Solves f = coulomb + load |T| for f >= 0, with T = u - f the effort that the joint transmits. */
+/* Solves f = coulomb + load |T| for the friction limit f >= 0, with T = u - f the effort that the joint transmits, u
+ * its effort without friction, and `load` the growth of the limit per unit of |T|. */
 static double limit_at(double coulomb, double load, double u)
 {
     const double net = u - coulomb;

@@ -13,12 +13,12 @@
 
 #define DYN_NO_COORDINATE ((size_t)-1)
 
-/* A joint or motor that can stick. Friction limits against positive and negative motion: N m or N. */
+/* A joint or motor that can stick, with its friction limits against positive and negative motion, in N m or N. */
 typedef struct dyn_stiction_joint {
-    size_t           v;      /* coordinate of the model, or DYN_NO_COORDINATE: a motor, or a passive joint of a loop */
-    size_t           tree_v; /* the coordinate of a joint in the dyn_model, which has others if the model has loops */
+    size_t           v;      /* coordinate of the model; DYN_NO_COORDINATE: a motor, or a passive joint of a loop */
+    size_t           tree_v; /* velocity coordinate of a joint in the tree; equals `v` in a model without loops */
     const dyn_drive *drive;  /* motor of a coupled transmission; NULL: a joint */
-    double           positive, negative; /* without load */
+    double           positive, negative; /* limits if the joint transmits no effort */
     double           load;               /* growth of the limits for each N m or N that the joint transmits */
     bool stribeck; /* true: sliding friction is smaller than these limits and depends on the rate (Stribeck) */
 } dyn_stiction_joint;
@@ -38,17 +38,18 @@ static inline bool dyn_stiction_is_possible_of(const dyn_drive *drive)
     return !(f->coulomb_velocity > 0) && (f->positive > 0 || f->negative > 0 || f->stribeck_velocity > 0);
 }
 
-/* Lists the coordinates that can stick, with the friction of mimicking joints included, then the motors of coupled
- * transmissions: at most nv + n_drives. `v` is a coordinate of the dyn_model. Returns their number. */
+/* Lists in `joints` the coordinates that can stick, with the friction of their mimic joints included, then the motors
+ * of coupled transmissions: at most nv + n_drives entries. `v` of an entry is a coordinate of `model`. Returns their
+ * number. */
 size_t dyn_stiction_list_joints(const dyn_model *model, dyn_stiction_joint *joints);
 
-/* Returns a copy of a joint with the limits at an effort u: the friction at which it starts to move in each direction.
- */
+/* Returns a copy of a joint with its friction limits at the effort u, N m or N, that the joint would transmit without
+ * friction. */
 dyn_stiction_joint dyn_stiction_limit_at(const dyn_stiction_joint *joint, double u);
 
-/* Returns the sharp friction, N m or N, with which a joint or motor of `model` slides in the direction `side` (1 or -1)
- * at a rate, rad/s or m/s. Only the size of the rate counts. */
+/* Returns the sharp friction, in N m or N, of a joint or motor of `model` that slides in the direction `side` (1 or -1)
+ * at the speed |rate|, in rad/s or m/s. */
 double dyn_stiction_sliding(const dyn_model *model, const dyn_stiction_joint *joint, int side, double rate);
 
-/* Returns the derivative of the size of dyn_stiction_sliding by the size of the rate. */
+/* Returns the derivative of |dyn_stiction_sliding| with respect to |rate|. */
 double dyn_stiction_slope(const dyn_model *model, const dyn_stiction_joint *joint, int side, double rate);

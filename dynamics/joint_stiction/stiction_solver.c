@@ -5,33 +5,35 @@
 #include <math.h>
 #include <string.h>
 
-/* Friction is compared relative to its limits, accelerations relative to the magnitudes of their terms. A pivot is a
- * part of the row's own diagonal entry. */
+/* Tolerances. Friction is compared relative to its limits, accelerations relative to the magnitudes of their terms, a
+ * pivot relative to the diagonal entry of its row. */
 #define ROUNDING  1e-12 /* rounding errors of friction and accelerations */
 #define DEPENDENT 1e-12 /* smaller pivots count as zero */
-#define FOLLOWS   1e-8  /* pivots below which a row that does not move follows others */
-#define UNHELD    1e-9  /* acceleration above which no friction holds a row */
-#define SHARED    1e-9  /* tolerance of limits where several rows can share the load */
-#define SOFTENED  1e-11 /* growth of the diagonal entries of A where rounding decides which rows move */
+#define FOLLOWS   1e-8  /* pivots below which a row at rest depends on other rows (follows) */
+#define UNHELD    1e-9  /* relative acceleration above which no friction can hold a row */
+#define SHARED    1e-9  /* tolerance of limits where several rows can share a load */
+#define SOFTENED  1e-11 /* relative growth of the diagonal of A if rounding decides which rows move */
 #define DECREASE  1e-12 /* relative to the terms of the objective: smaller decreases count as none */
 
-enum { ROUNDS = 100, ROUNDS_PER_ROW = 20 /* most steps; a few are typical, and more than one per row rare */ };
+enum { ROUNDS = 100, ROUNDS_PER_ROW = 20 /* limit of steps; a few are typical, more than one per row are rare */ };
 
-/* The arrays of `room`, and results that depend on the present sides. A row with side 0 is held; others slide at a
- * limit. Scaled friction is p = f / span. e is the symbol of stiction_solver.h. */
+/* Scratch memory and intermediate results of one problem. A row with side 0 is held, that is at rest; other rows
+ * slide, with their friction at a limit. Scaled friction is p = f / span. e is the vanishing parameter of
+ * stiction_solver.h. */
 typedef struct solver {
     const dyn_friction_problem *s;
-    double                     *A;             /* n x n: A of the problem, or softened (see soften) */
+    double                     *A;             /* n x n: A of the problem, possibly softened (soften) */
     size_t                      n, held, rank; /* rows; rows with side 0; rank of their block of A */
-    bool                        shares;        /* the rank of A may be less than n */
+    bool                        shares;        /* true: several rows may share a load, since A may be singular */
     double                     *factor;        /* n x n: Cholesky factor, or QR factors, of the held block */
-    double                     *unit, *span;   /* n: 1 / sqrt(A_ii), 0: the row cannot move; n: positive + negative */
-    double *a, *terms, *slope;  /* n: accelerations; n: magnitudes of their terms, added; n: derivatives of a by e */
+    double                     *unit, *span;   /* n: 1 / sqrt(A_ii), or 0 if the row cannot move; n: sum of both
+                                                  limits */
+    double *a, *terms, *slope;  /* n: accelerations; n: sums of |terms| of these; n: derivatives of a by e */
     double *x, *y, *tau, *work; /* n, n, n, 2 n: solutions for the held rows, and scratch of LAPACK */
-    double *depth;              /* n: pivots of the held block of C = unit A unit */
-    double *target, *next;      /* n: friction at the minimum over the held rows; friction after a trial step */
-    int    *index, *pivot;      /* n: rows with side 0; permutation of the factor */
-    int    *before;             /* n: sides before rows were released */
+    double *depth;              /* n: pivots of the held rows in C, C_ij = unit_i A_ij unit_j */
+    double *target, *next;      /* n: friction that minimizes the objective over the held rows; friction of a trial */
+    int    *index, *pivot;      /* n: indices of the held rows; permutation of the factorization */
+    int    *before;             /* n: values of `side` before rows were released */
 } solver;
 
 size_t dyn_friction_problem_entries(size_t n)
@@ -69,7 +71,8 @@ static solver open(const dyn_friction_problem *s)
     return o;
 }
 
-/* Sets all rows held, without friction. */
+/* Starts with all rows held and friction zero. A row that has no friction limits, or cannot move, is not held: its side
+ * is 1. */
 static void start(const solver *o)
 {
     for (size_t i = 0; i < o->n; i++) {
@@ -80,7 +83,8 @@ static void start(const solver *o)
 
 /* --- the held rows ------------------------------------------------------------------------------------------------ */
 
-/* Sets the held block of C = unit A unit. Returns its largest diagonal entry; NaN if a number is not finite. */
+/* Writes the rows and columns of held rows of C, C_ij = unit_i A_ij unit_j, to o->factor. Returns the largest diagonal
+ * entry; NaN if a number is not finite. */
 static double set_block(const solver *o)
 {
     double most = 0;
@@ -95,7 +99,8 @@ static double set_block(const solver *o)
     return most;
 }
 
-/* Lists the held rows, and factors their block: C = P L L^T P^T. Returns false if a number is not finite. */
+/* Lists the held rows and factors their part of C, with a permutation P: C = P L L^T P^T. Returns false if a number is
+ * not finite. */
 static bool factor(solver *o)
 {
     lapack_int rank = 0, m;
@@ -115,13 +120,14 @@ static bool factor(solver *o)
     return true;
 }
 
-/* The row of the problem at place r of the factor. */
+/* Returns the row of the problem that the pivoted factorization placed at position r. */
 static size_t row_of(const solver *o, size_t r)
 {
     return (size_t)o->index[o->pivot[r] - 1];
 }
 
-/* Replaces the trapezoidal factor X = span / unit L, of less than full rank, by its QR factors. */
+/* Replaces the factor of a singular block, the trapezoidal matrix X = diag(span / unit) L of full column rank, by its
+ * QR factors. */
 static bool factor_dependent(const solver *o)
 {
     const lapack_int m = (lapack_int)o->held, rank = (lapack_int)o->rank;
@@ -134,7 +140,8 @@ static bool factor_dependent(const solver *o)
     return LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, rank, o->factor, m, o->tau, o->work, m) == 0;
 }
 
-/* Solves span A span x = y for the held rows, in the order of the factor, with x of least norm. */
+/* Solves diag(span) A diag(span) x = y for the held rows, in the order of the factor. x is the solution of least
+ * norm. */
 static bool solve_dependent(const solver *o, double *x)
 {
     const lapack_int m = (lapack_int)o->held, rank = (lapack_int)o->rank;
@@ -146,7 +153,8 @@ static bool solve_dependent(const solver *o, double *x)
     return good && LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'N', m, 1, rank, Q, m, o->tau, x, m, o->work, m) == 0;
 }
 
-/* Replaces x, in the order of the factor and in scaled units, by the solution of span A span x. */
+/* Replaces a right side x, in the order of the factor and in scaled units, by the solution z of diag(span) A diag(span)
+ * z = x. */
 static bool solve_held(const solver *o, double *x)
 {
     const lapack_int m = (lapack_int)o->held;
@@ -165,7 +173,8 @@ static bool solve_held(const solver *o, double *x)
 
 /* --- the minimum over the held rows ------------------------------------------------------------------------------- */
 
-/* Finds the friction at the minimum over the held rows, in o->target. */
+/* Sets o->target to the friction that minimizes the objective over the held rows, with the sliding rows at their
+ * limits. */
 static bool find_target(solver *o)
 {
     const dyn_friction_problem *s = o->s;
@@ -185,7 +194,8 @@ static bool find_target(solver *o)
     return true;
 }
 
-/* Finds a = b - A target, and the sizes of the terms. Returns false if a number is not finite. */
+/* Sets o->a to the accelerations b - A target, and o->terms to the sums of the magnitudes of their terms. Returns false
+ * if a number is not finite. */
 static bool find_accelerations(const solver *o)
 {
     const dyn_friction_problem *s    = o->s;
@@ -203,8 +213,9 @@ static bool find_accelerations(const solver *o)
     return good;
 }
 
-/* Finds the derivatives of the scaled accelerations of the sliding rows s with respect to e: A_sh A_hh^+ p_h - p_s,
- * with h the held rows. Where a is zero, the sign of this derivative decides whether the row leaves its limit. */
+/* Finds the derivatives of the scaled accelerations of the sliding rows with respect to e, A_sh A_hh^+ p_h - p_s, where
+ * s are the sliding and h the held rows. If an acceleration is zero, the sign of its derivative decides whether the row
+ * leaves its limit. */
 static bool find_slopes(const solver *o)
 {
     const dyn_friction_problem *s = o->s;
@@ -220,8 +231,8 @@ static bool find_slopes(const solver *o)
     return true;
 }
 
-/* Returns the side on which the target of a held row is beyond its limits, or 0. A row that accelerates at the minimum
- * cannot be held by any friction: its side is that of the acceleration. */
+/* Returns the side, 1 or -1, of the limit that the target friction of a held row exceeds, or 0. A held row that
+ * accelerates at the minimum cannot be held by any friction: the result is the sign of its acceleration. */
 static int side_beyond(const solver *o, size_t i)
 {
     const dyn_friction_problem *s    = o->s;
@@ -245,8 +256,8 @@ static double limit_of(const dyn_friction_problem *s, size_t i, int side)
     return side > 0 ? s->positive[i] : -s->negative[i];
 }
 
-/* True if the objective f^T A f / 2 - b^T f is smaller at o->next than at s->f, or the same with a smaller sum of
- * squares of p, which e multiplies. */
+/* True if the objective f^T A f / 2 - b^T f is smaller for the friction o->next than for s->f, or equal with a smaller
+ * sum of squares of the scaled friction p, the term of the objective that e multiplies. */
 static bool decreases(const solver *o)
 {
     const dyn_friction_problem *s      = o->s;
@@ -265,8 +276,8 @@ static bool decreases(const solver *o)
     return change < -DECREASE * size || (change <= DECREASE * size && norm < before * (1 - SHARED));
 }
 
-/* Steps to the target, with each row that would be beyond a limit put on that limit, if that decreases the objective.
- * Returns false, and changes nothing, if the objective would not decrease. */
+/* Sets the friction to the target, clamped at the limits that the target exceeds, if that decreases the objective.
+ * Otherwise changes nothing and returns false. */
 static bool step_to_limits(const solver *o)
 {
     const dyn_friction_problem *s = o->s;
@@ -281,8 +292,8 @@ static bool step_to_limits(const solver *o)
     return true;
 }
 
-/* Returns the direction of row i in a step from s->f: towards the target or, if `open` (some held row accelerates,
- * which no friction changes), along the accelerations of such rows. */
+/* Returns the direction of row i in a step from s->f: towards the target. If `open`, some held rows accelerate whatever
+ * the friction: the step is then along their accelerations. */
 static double direction_of(const solver *o, size_t i, bool open)
 {
     if (o->s->side[i] != 0) return 0;
@@ -290,7 +301,8 @@ static double direction_of(const solver *o, size_t i, bool open)
     return fabs(o->a[i]) > UNHELD * o->terms[i] ? o->a[i] * o->span[i] * o->span[i] : 0;
 }
 
-/* Steps towards the target up to the first limit that a row reaches, and puts that row on its limit. */
+/* Steps in the direction of direction_of up to the first limit that a row reaches, and makes that row slide at its
+ * limit. */
 static void step_to_first_limit(const solver *o)
 {
     const dyn_friction_problem *s     = o->s;
@@ -316,8 +328,9 @@ static void step_to_first_limit(const solver *o)
 
 /* --- rows at their limits ----------------------------------------------------------------------------------------- */
 
-/* Returns how strongly a row at its limit should leave it; 0: the row stays. A wrong acceleration gives more than 1, a
- * wrong derivative with respect to e alone less. */
+/* Returns the priority with which a row at its limit should become held; 0: the row stays. An acceleration against the
+ * row's side gives more than 1; a derivative with respect to e against the side, with zero acceleration, gives less
+ * than 1. */
 static double urge_of(const solver *o, size_t i)
 {
     const int    side = o->s->side[i];
@@ -327,8 +340,8 @@ static double urge_of(const solver *o, size_t i)
     return o->shares && a <= noise && o->slope[i] * side < -SHARED ? -o->slope[i] * side / (1 - o->slope[i] * side) : 0;
 }
 
-/* Makes rows that should leave their limits held: all of them, or only the one with the largest urge. Saves the sides
- * in o->before. Returns the number of rows that should leave. */
+/* Makes rows held that should leave their limits: all of them, or only the one of the highest priority (urge_of). Saves
+ * the sides in o->before. Returns the number of rows that should leave. */
 static size_t release(const solver *o, bool all)
 {
     size_t n = 0, worst = 0;
@@ -344,7 +357,8 @@ static size_t release(const solver *o, bool all)
     return n;
 }
 
-/* Sets the sides of the result. A row that begins to move gets the side of its acceleration. */
+/* Sets the sides of the result. A row at its limit gets the sign of its acceleration, or 0 if it does not
+ * accelerate. */
 static void finish(const solver *o)
 {
     const dyn_friction_problem *s = o->s;
@@ -357,8 +371,8 @@ static void finish(const solver *o)
     }
 }
 
-/* Marks the rows that follow: those of the held block that depend on its other rows, nearly or exactly, and those at
- * their limits that do not move. */
+/* Marks the rows at rest that follow from others: held rows that depend on other held rows, exactly or nearly, and rows
+ * at their limits that do not move. */
 static void mark_followers(const solver *o, const int *before)
 {
     const dyn_friction_problem *s = o->s;
@@ -374,7 +388,7 @@ static bool evaluate(solver *o)
     return find_target(o) && find_accelerations(o) && (!o->shares || find_slopes(o));
 }
 
-/* Moves rows between their limits until all conditions hold. */
+/* Moves rows between held and sliding until the optimality conditions of stiction_solver.h hold. */
 static dyn_friction_status pivot(solver *o, dyn_deadline deadline)
 {
     const dyn_friction_problem *s        = o->s;
@@ -406,7 +420,7 @@ static dyn_friction_status pivot(solver *o, dyn_deadline deadline)
     return DYN_FRICTION_UNDECIDED;
 }
 
-/* Adds SOFTENED of itself to each diagonal entry of A, so that no rows depend on each other. */
+/* Multiplies each diagonal entry of A by 1 + SOFTENED, so that A is positive definite and its solution unique. */
 static void soften(solver *o)
 {
     for (size_t i = 0; i < o->n; i++)

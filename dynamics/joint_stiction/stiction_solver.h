@@ -36,12 +36,13 @@ typedef struct dyn_friction_problem {
     size_t        n;
     const double *A, *b;               /* n x n, symmetric; n */
     const double *positive, *negative; /* n: limits of friction against positive and negative motion */
-    /* n each: the diagonal of A without held frames; the size of the terms of b, of which its rounding error is a part.
-     * NULL: the diagonal of A; |b|. */
+    /* n each: the diagonal that A would have without held frames; the magnitudes of the terms whose sum is b, which
+     * bound the rounding error of b. NULL: the diagonal of A; |b|. */
     const double *free_diagonal, *size;
     double       *f;    /* n: result, friction */
     int          *side; /* n: result, 0: does not move; 1, -1: starts to move in positive, negative direction */
-    /* n: result, true: a row with side 0 that rests if the other ones do, and the held frames. NULL: not wanted */
+    /* n: result, true: the row stays at rest as a consequence of other rows and held frames at rest. NULL: not
+     * wanted */
     bool   *follows;
     double *room;
 } dyn_friction_problem;
@@ -54,5 +55,5 @@ typedef enum dyn_friction_status {
 
 size_t dyn_friction_problem_entries(size_t n);
 
-/* Finds f and `side`. Checks the deadline before each step, which takes a factorization of the rows at rest. */
+/* Finds f and `side`. Checks the deadline before each step; a step factors one matrix of up to n x n. */
 dyn_friction_status dyn_friction_problem_solve(const dyn_friction_problem *s, dyn_deadline deadline);

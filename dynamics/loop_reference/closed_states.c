@@ -11,7 +11,7 @@ bool dyn_closed_states_open(dyn_memory memory, const dyn_mechanism *mechanism, c
     return s->closed != NULL;
 }
 
-/* Adds the reference to all coordinates except quaternions, which are absolute. */
+/* Adds the coordinates of the reference to q, except to quaternions, which are absolute in q. */
 static void add_reference(const dyn_closed_states *s, double *q)
 {
     const dyn_loops *l = s->mechanism.loops;

@@ -5,7 +5,7 @@
 #include "dynamics/loops/loop_kernels.h"
 
 typedef struct dyn_closed_states {
-    dyn_loop_workspace *closed; /* has memory for the tree's regressors */
+    dyn_loop_workspace *closed; /* workspace with the closed loops; `extra` memory for the tree's regressors */
     dyn_mechanism       mechanism;
     size_t              W;
 } dyn_closed_states;
@@ -15,9 +15,10 @@ typedef struct dyn_closed_states {
 bool dyn_closed_states_open(dyn_memory memory, const dyn_mechanism *mechanism, const dyn_kernels *tree,
                             dyn_deadline deadline, dyn_closed_states *states);
 
-/* Moves each lane from the reference along q as far as it stays clear of singular positions. On entry q holds
- * displacements of the model's coordinates from the reference, in lanes; quaternions are absolute. On return q is the
- * position reached, and kernels may be called. Returns false if the deadline has passed. */
+/* Moves the state of each lane from the reference on a straight line towards q, until q or a place near a singular
+ * position. On entry q holds displacements of the model's coordinates from the reference, in lanes; quaternions are
+ * absolute. On return q is the position reached, and the loop kernels can be called there. Returns false if the
+ * deadline has passed. */
 bool dyn_closed_states_approach(dyn_closed_states *states, const dyn_scene *scene, double *q);
 
 /* Estimates the seconds that dyn_closed_states_approach takes. */

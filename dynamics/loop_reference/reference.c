@@ -4,8 +4,8 @@
 #include "dynamics/loops/loop_workspace.h"
 #include <string.h>
 
-/* Most evaluations of the loops along the path from home. The paths of mechanisms that close take up to some hundred,
- * however many loops they have; a path that circles a singular position would never end. */
+/* Limit of the number of evaluations of the loops along the path from home. The paths of mechanisms that close take up
+ * to some hundred, however many loops they have; a path that circles a singular position would never end. */
 enum { MOST_EVALUATIONS = 1000 };
 
 static void put_lanes(const dyn_loop_workspace *c, const double *from, size_t n, const int *which, double *lanes)
@@ -15,7 +15,7 @@ static void put_lanes(const dyn_loop_workspace *c, const double *from, size_t n,
             lanes[i * c->W + lane] = from[which ? which[i] : (int)i];
 }
 
-/* Stores the position of the first lane as the reference, quaternions with w >= 0. */
+/* Stores the position in the first lane of q as the reference, with the sign of each quaternion such that w >= 0. */
 static void store_reference(const dyn_loop_workspace *c, const double *q)
 {
     for (size_t i = 0; i < c->loops->nq; i++)
@@ -45,7 +45,7 @@ static size_t choose_coordinates(const dyn_loops *l, bool all, int *chosen)
     return n;
 }
 
-/* Returns the status for Newton steps that left the loops open. */
+/* Returns the description of a failed Newton search, whose last position leaves loops open. */
 static dyn_loop_failure failure_of(const dyn_closure_solver *closure)
 {
     return (dyn_loop_failure){.status      = closure->stopped[0] ? DYN_LOOPS_STOPPED : DYN_LOOPS_OPEN,

@@ -67,7 +67,7 @@ static bool take_factors(dyn_memory memory, dyn_closure_solver *c)
     return room;
 }
 
-/* Allocates the arrays that hold one component of one state. */
+/* Allocates the arrays for the matrices of one component in one state (struct dyn_closure_solver). */
 static bool take_one_state(dyn_memory memory, dyn_closure_solver *c)
 {
     const size_t m = c->layout.most_m, n = c->layout.most_n;
@@ -99,8 +99,8 @@ static void get(const dyn_closure_solver *c, const double *lanes, size_t n, size
         to[i] = lanes[i * c->W + lane];
 }
 
-/* Return the number of columns of pair k, and the start of its Jacobian; the third function returns the start of row r
- * of the loop error's Jacobian. */
+/* count_pair_columns returns the number of columns in the Jacobian of frame pair k; pair_place the index of the first
+ * entry of this Jacobian in c->pair_jacobian; row_place the index of the first entry of row r in c->J. */
 static size_t count_pair_columns(const dyn_closure_solver *c, size_t k)
 {
     return c->layout.columns[k].n;
@@ -114,8 +114,8 @@ static size_t row_place(const dyn_closure_solver *c, size_t r)
     return c->layout.row[r].first * c->W;
 }
 
-/* Adds n^T M to one lane of a row of pair k; M is the angular part of the pair's Jacobian
- * `raw`. */
+/* Adds n^T M to one row of the Jacobian in one lane; M is the angular part (rows 3 to 5) of `raw`, the Jacobian of
+ * frame pair k. */
 static void add_turn(const dyn_closure_solver *c, size_t lane, size_t k, const double n[3], const double *raw,
                      double *row)
 {
@@ -125,8 +125,8 @@ static void add_turn(const dyn_closure_solver *c, size_t lane, size_t k, const d
             row[v * c->W + lane] += n[i] * raw[((3 + i) * columns + v) * c->W + lane];
 }
 
-/* Adds n^T M to the last row of a universal joint: n is the normal of its two axes, M the angular part of the pair
- * Jacobian `raw`. */
+/* Adds n^T M to the last row of universal joint k: n is the common normal of its two axes, M the angular part of `raw`,
+ * the Jacobian of its frame pair. */
 static void add_universal_row(const dyn_closure_solver *c, size_t k, const double *raw, double *row)
 {
     double R[9], n[3];
@@ -137,8 +137,8 @@ static void add_universal_row(const dyn_closure_solver *c, size_t k, const doubl
     }
 }
 
-/* Combines the rows of the Jacobian of the loop error, or of its rate, from the Jacobians of all pairs that the closure
- * kernel has computed. */
+/* Computes the rows of the Jacobian of the loop error from `raw`, the Jacobians of all frame pairs; or the rates of
+ * these rows from the rates of those Jacobians. */
 static void find_rows(const dyn_closure_solver *c, const double *raw, double *rows)
 {
     const dyn_closure_rows io = {.n = c->equations.rows, .row = c->layout.row, .jacobian = raw, .rows = rows};
@@ -148,7 +148,7 @@ static void find_rows(const dyn_closure_solver *c, const double *raw, double *ro
             add_universal_row(c, k, raw + pair_place(c, k), rows + row_place(c, c->layout.first[k + 1] - 1));
 }
 
-/* Adds M qd to w in one lane; M is the angular part of the Jacobian `raw` of pair k. */
+/* Adds to w, in one lane, the angular velocity M qd; M is the angular part of `raw`, the Jacobian of frame pair k. */
 static void add_angular(const dyn_closure_solver *c, size_t lane, size_t k, const double *raw, const double *qd,
                         double w[3])
 {
@@ -214,8 +214,8 @@ void dyn_closure_second_rate(const dyn_closure_solver *c, const dyn_scene *scene
     add_cross_rates(c, qd, qdd, rows);
 }
 
-/* Replaces the angular parts of a loop's rows by the exact derivatives of its residual. The derivatives differ from the
- * constant rows loop->E where the loop is open. */
+/* Replaces the angular parts of the Jacobian rows of loop k by the exact derivatives of its residual, which differ from
+ * the constant rows loop->E if the loop is open. */
 static void correct_rows(const dyn_closure_solver *c, size_t k, size_t lane)
 {
     const dyn_loop *loop = &c->loops->loop[k];
@@ -250,8 +250,8 @@ static void correct_frame_rows(const dyn_closure_solver *c, size_t lane)
         }
 }
 
-/* Replaces the rows of lanes whose loops are open by the exact derivatives. Loops are open only along the path of a
- * guess. */
+/* Replaces Jacobian rows by the exact derivatives in lanes whose loops are open at the present point of a path
+ * (c->remaining is not zero). Loops are open only along the path that starts at a guess. */
 static void correct_open_loops(dyn_closure_solver *c)
 {
     for (size_t lane = 0; lane < c->live; lane++) {
@@ -289,7 +289,8 @@ void dyn_closure_evaluate(dyn_closure_solver *c, const dyn_scene *scene)
     c->evaluated = true;
 }
 
-/* Writes the residual of pair k of one lane to `rows`, and returns its number of rows. */
+/* Writes the residual of frame pair k in one lane to `rows`: the residual of loop k, or for the last pair that of the
+ * platform frame. Returns its number of rows. */
 static size_t pair_error(const dyn_closure_solver *c, size_t k, size_t lane, double *rows)
 {
     double y[3], R[9] = {0}, goal[12];

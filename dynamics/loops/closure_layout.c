@@ -2,8 +2,8 @@
 #include "closure_layout.h"
 #include <string.h>
 
-/* The layout under construction. Pairs and unknowns are the nodes of a graph, pairs first; linked nodes are in one
- * component. */
+/* The layout under construction. Frame pairs and unknowns are the nodes of a graph, pairs first; connected nodes belong
+ * to one component. */
 typedef struct laying {
     dyn_memory                   memory;
     const dyn_closure_equations *equations;
@@ -14,17 +14,18 @@ typedef struct laying {
     int                         *velocity;
     dyn_closure_row             *row;
     dyn_closure_component       *component;
-    size_t *link;     /* [n_pairs + unknowns] another node of the same component; at the end the one of least index */
-    int    *unknown;  /* [nv] by tree velocity: index among the unknowns, -1: known */
+    size_t *link;     /* [n_pairs + unknowns] another node of the same component; in the end the component's node of
+                         least index */
+    int    *unknown;  /* [nv] index of a tree velocity among the unknowns; -1: it is known */
     bool   *moves;    /* [nv] scratch */
-    size_t *actuated; /* [nv] scratch, with the next array: actuated velocities of one component */
-    int    *actuated_velocity; /* [nv] indices of these velocities in the tree */
+    size_t *actuated; /* [nv] scratch: indices of the actuated velocities of one component in the mechanism */
+    int    *actuated_velocity; /* [nv] scratch: indices of the same velocities in the tree */
 } laying;
 
 /* --- columns ----------------------------------------------------------------------------------------------------- */
 
-/* Marks the coordinates between the frames of pair k. Bodies are listed after their parents; the world is the smallest
- * index. Returns their number. */
+/* Marks in l->moves the coordinates of the joints on the path through the tree between the two frames of pair k. Bodies
+ * are listed after their parents, and the world has the smallest index. Returns the number of coordinates. */
 static size_t mark_columns(const laying *l, size_t k)
 {
     const dyn_model *m = l->equations->mechanism.tree;
@@ -48,7 +49,8 @@ static size_t rows_of_pair(const dyn_closure_equations *equations, size_t k)
     return k < loops->n ? loops->loop[k].rows : equations->frame_rows;
 }
 
-/* Counts the columns of all pairs, and sets their places and those of their rows. */
+/* Counts the columns and rows of all frame pairs, and sets the index of the first column and first row of each pair.
+ * Returns the sum of the columns. */
 static size_t place_columns(laying *l)
 {
     size_t sum = 0, rows = 0;
@@ -62,7 +64,7 @@ static size_t place_columns(laying *l)
     return sum;
 }
 
-/* Lists the columns of pair k. Returns false if memory is refused. */
+/* Lists the tree velocities that are columns of frame pair k. Returns false if memory is refused. */
 static bool list_pair_columns(const laying *l, size_t k)
 {
     int   *column = dyn_take(l->memory, l->nv * sizeof *column);
@@ -77,8 +79,8 @@ static bool list_pair_columns(const laying *l, size_t k)
     return true;
 }
 
-/* Sets the rows of pair k, whose entries begin at index `place`. The origin's error of a platform frame is in units of
- * the model's length. Returns the index after its last entry. */
+/* Describes the Jacobian rows of frame pair k, whose entries begin at index `place`. The rows of a platform's position
+ * are divided by the model's length. Returns the index after the last entry. */
 static size_t set_pair_rows(const laying *l, size_t k, size_t place)
 {
     const dyn_loops *loops = l->equations->mechanism.loops;
@@ -120,7 +122,7 @@ static bool set_columns(laying *l)
 
 /* --- components -------------------------------------------------------------------------------------------------- */
 
-/* Returns the node of least index in the component of a node. */
+/* Returns the node of least index in the component of a node, and shortens the chain of links to it (union-find). */
 static size_t root_of(size_t *link, size_t node)
 {
     while (link[node] != node)
@@ -159,8 +161,8 @@ static bool join_nodes(laying *l)
     return true;
 }
 
-/* Sets where the entries of the velocities `velocity` of the tree are, in the rows of a component. Returns false if
- * memory is refused. */
+/* Sets `block` to the indices, in the Jacobian, of the entries that the rows of component c have in the columns of n
+ * tree velocities `velocity`. Returns false if memory is refused. */
 static bool set_entries(const laying *l, const dyn_closure_component *c, const size_t *pairs, size_t n,
                         const int *velocity, dyn_closure_block *block)
 {
@@ -177,10 +179,10 @@ static bool set_entries(const laying *l, const dyn_closure_component *c, const s
 
 /* The rows, unknowns and velocities of a component under construction. */
 typedef struct listing {
-    size_t *row, *pair; /* [m] each: indices of the rows, and the pair of each row */
-    size_t *unknown;    /* [n] indices among the unknowns */
-    int    *velocity;   /* [n] indices of the unknowns among the velocities of the tree */
-    size_t  n_actuated; /* number of those in laying.actuated */
+    size_t *row, *pair; /* [m] each: indices of the rows, and the frame pair of each row */
+    size_t *unknown;    /* [n] indices of the component's unknowns among all unknowns */
+    int    *velocity;   /* [n] tree velocity of each of these unknowns */
+    size_t  n_actuated; /* number of the component's entries in laying.actuated */
 } listing;
 
 static bool open_listing(const laying *l, const dyn_closure_component *c, listing *t)
@@ -218,7 +220,7 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Makes the component whose node of least index is `root`; its numbers of rows and unknowns are known. */
+/* Sets up component c, whose node of least index is `root`. On entry c->block has the numbers of rows and unknowns. */
 static bool set_component(const laying *l, size_t root, dyn_closure_component *c)
 {
     dyn_closure_layout *layout = l->layout;
@@ -239,8 +241,8 @@ static bool set_component(const laying *l, size_t root, dyn_closure_component *c
     return true;
 }
 
-/* Counts the rows and unknowns of each component. For its node of least index, `index` becomes the number of the
- * component. */
+/* Counts the rows and unknowns of each component, and numbers the components: index[i] is the number of the component
+ * whose node of least index is i. */
 static void count_component(laying *l, size_t *index)
 {
     const dyn_closure_equations *equations = l->equations;

@@ -6,18 +6,18 @@
 
 enum { MOST_STEPS = 200 };
 #define SHORTEST  0x1p-30 /* smallest part of a Newton step */
-#define BETTER    0.25    /* a closed state is improved while each step reduces the error norm to this fraction */
-#define NEAR      1e-4    /* a pseudoinverse is used again this near to where it was found, in units of step_limit */
-#define PRECISION 1e-16   /* the search ends at a step whose expected error is this, in units of step_limit */
-#define ROUNDED   1e-14   /* an error norm of this size may be rounding errors */
-#define ROUNDING  0x1p-50 /* a step this short is only a rounding error */
+#define BETTER    0.25    /* from a closed state, steps go on while each reduces the error norm to this */
+#define NEAR      1e-4    /* a pseudoinverse is reused up to this distance, in units of step_limit */
+#define PRECISION 1e-16   /* the search ends at a step whose expected error is below this, in units of step_limit */
+#define ROUNDED   1e-14   /* error norms up to this may be rounding errors */
+#define ROUNDING  0x1p-50 /* steps up to this, in units of step_limit, are rounding errors */
 
 typedef struct search {
     double part;     /* fraction of the Newton step that is tried */
     double size;     /* largest entry of the Newton step, in units of step_limit */
     double distance; /* sum of the steps, in units of step_limit, since the pseudoinverse was computed */
     bool   started, running;
-    bool   steps, refactors; /* the lane takes its next step; it needs a new pseudoinverse */
+    bool   steps, refactors; /* true: the lane takes a Newton step next; it needs a new pseudoinverse for it */
 } search;
 
 static void copy_lane(const dyn_closure_solver *c, const double *from, size_t lane, double *to)
@@ -26,7 +26,7 @@ static void copy_lane(const dyn_closure_solver *c, const double *from, size_t la
         to[i * c->W + lane] = from[i * c->W + lane];
 }
 
-/* Sets q of a lane to accepted_q + part * step, along the coordinates (quaternions by the exponential map). */
+/* Sets c->q of a lane to accepted_q + part * step; quaternions move by the exponential map. */
 static void move_lane(dyn_closure_solver *c, size_t lane, double part)
 {
     const dyn_model *m = c->equations.mechanism.tree;
@@ -39,8 +39,8 @@ static void move_lane(dyn_closure_solver *c, size_t lane, double part)
                                  c->step + (size_t)m->body[i].joint.v * W + lane, part);
 }
 
-/* Sets the Newton step of a lane, shortened so that no entry exceeds its step_limit. Returns false if it is not finite.
- */
+/* Sets c->step to the Newton step of a lane, shortened so that no entry exceeds its step_limit. Returns false if the
+ * step is not finite. */
 static bool set_step(dyn_closure_solver *c, size_t lane, search *s)
 {
     double longest = 0;
@@ -58,8 +58,8 @@ static bool set_step(dyn_closure_solver *c, size_t lane, search *s)
     return c->finite[lane] && isfinite(longest);
 }
 
-/* Returns to the accepted position and shortens the step, which did not reduce the error. If the step came from an old
- * pseudoinverse, computes a new one instead. */
+/* Handles a step that did not reduce the error: returns to the accepted position, and tries half the step. If the step
+ * came from the pseudoinverse of an earlier position, requests a new pseudoinverse instead. */
 static void retry_shorter(dyn_closure_solver *c, size_t lane, search *s)
 {
     const double before = c->error_norm[lane];
@@ -73,8 +73,9 @@ static void retry_shorter(dyn_closure_solver *c, size_t lane, search *s)
     move_lane(c, lane, s->running ? s->part : 0);
 }
 
-/* Accepts the position of a lane, or goes back. Where the equations are smooth, the error after a step is about the
- * product of the step and of the distance from where the pseudoinverse was computed. */
+/* Accepts the position of a lane if its error has decreased; otherwise tries a shorter step. The error after a step
+ * is about the product of the step and of the distance to the position of the pseudoinverse, if the equations are
+ * smooth. */
 static void judge_step(dyn_closure_solver *c, size_t lane, search *s)
 {
     const double open = dyn_closure_find_error(c, lane), before = c->error_norm[lane];
@@ -92,7 +93,7 @@ static void judge_step(dyn_closure_solver *c, size_t lane, search *s)
     s->started            = true;
 }
 
-/* Finds the pseudoinverses of the lanes that need a new one, at their present positions. */
+/* Computes the pseudoinverse at the present position of each lane that needs a new one. */
 static void refactor(dyn_closure_solver *c, const dyn_scene *scene, const search *s)
 {
     bool wanted[DYN_MAX_LANES], any = false;
@@ -110,7 +111,7 @@ static void refactor(dyn_closure_solver *c, const dyn_scene *scene, const search
     dyn_closure_invert(c, wanted);
 }
 
-/* Finds the Newton steps of the lanes that need one, and takes them. Known coordinates do not move. */
+/* Computes and takes the Newton steps of the lanes that are due for one. Known coordinates do not move. */
 static void take_steps(dyn_closure_solver *c, const dyn_scene *scene, search *s)
 {
     refactor(c, scene, s);
@@ -122,7 +123,7 @@ static void take_steps(dyn_closure_solver *c, const dyn_scene *scene, search *s)
     }
 }
 
-/* Advances every running lane by one step. Returns false if no lane is running any more. */
+/* Judges the last step of every running lane and takes the next one. Returns false if no lane is running any more. */
 static bool advance_all(dyn_closure_solver *c, const dyn_scene *scene, search *s)
 {
     bool running = false, steps = false;

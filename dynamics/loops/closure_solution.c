@@ -61,8 +61,7 @@ void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, dyn_closure_cha
     }
 }
 
-/* Copies the results of a factorization in one lane from c->next_inverse and c->next_scale to c->inverse and
- * c->scale. */
+/* Copies one lane of c->next_inverse and c->next_scale to c->inverse and c->scale. */
 static void take_lane(const dyn_closure_solver *c, size_t lane)
 {
     for (size_t i = 0; i < c->layout.inverse_entries; i++)
@@ -96,14 +95,14 @@ static size_t greater(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* LAPACK's dgelsy needs max(min(m, n) + 3 n + 1, 2 min(m, n) + nrhs) doubles of work, with nrhs = m right sides. */
+/* Workspace of LAPACK's dgelsy for m right sides: at least max(min(m, n) + 3 n + 1, 2 min(m, n) + m) doubles. */
 size_t dyn_closure_dense_work(size_t m, size_t n)
 {
     return 4 * n + 3 * m + 8;
 }
 
-/* Writes the entries of a component in one lane to c->A (column-major) with columns of length one, and their lengths to
- * c->column_norm. Negligible columns become zero. Returns false if an entry is not finite. */
+/* Copies the Jacobian entries of a component in one lane to c->A (column-major), with columns scaled to length one, and
+ * the lengths to c->column_norm. Negligible columns become zero. Returns false if an entry is not finite. */
 static bool get_dense(dyn_closure_solver *c, const dyn_closure_block *b, size_t lane)
 {
     bool finite = true;
@@ -123,7 +122,7 @@ static bool get_dense(dyn_closure_solver *c, const dyn_closure_block *b, size_t 
     return finite;
 }
 
-/* Finds the pseudoinverse of a component in one lane by a complete orthogonal decomposition. */
+/* Computes the pseudoinverse of a component in one lane by a complete orthogonal decomposition, and its rank. */
 static bool invert_dense(dyn_closure_solver *c, const dyn_closure_component *component, size_t lane, size_t *rank)
 {
     const size_t     rows = component->block.m, n = component->block.n, stride = greater(rows, n);
@@ -148,8 +147,9 @@ static bool invert_dense(dyn_closure_solver *c, const dyn_closure_component *com
     return true;
 }
 
-/* True if the reflections show that a component has full rank in a lane. With s the least singular value of A D^-1,
- * whose greatest one is at most sqrt(n), the test s >= DYN_CLOSURE_SINGULAR sqrt(n) follows from a bound of 1 / s. */
+/* True if the Householder factors show that component i has full rank in a lane. Let A be its matrix, D the lengths of
+ * A's columns and s the least singular value of A D^-1, whose greatest one is at most sqrt(n). c->norm bounds 1 / s, so
+ * that s >= DYN_CLOSURE_SINGULAR sqrt(n) can be shown. */
 static bool has_full_rank(const dyn_closure_solver *c, size_t i, size_t lane)
 {
     const dyn_closure_block *b = &c->layout.component[i].block;
@@ -157,7 +157,8 @@ static bool has_full_rank(const dyn_closure_solver *c, size_t i, size_t lane)
            c->norm[i * c->W + lane] * sqrt((double)b->n) <= 1 / DYN_CLOSURE_SINGULAR;
 }
 
-/* Finds the rank of component i in all lanes, and decomposes it in those in which its full rank is not certain. */
+/* Sets the rank of component i in the wanted lanes. Lanes in which full rank is not certain are decomposed by
+ * LAPACK. */
 static void finish_component(dyn_closure_solver *c, size_t i, const bool *wanted)
 {
     const dyn_closure_component *component = &c->layout.component[i];
@@ -194,7 +195,7 @@ static void run_product(const dyn_closure_solver *c, const dyn_matrix_product *i
     c->tree->matrix_product(&scene, NULL, io, 1);
 }
 
-/* Copies rows of a matrix, `columns` entries each, or adds them to rows (add > 0), or subtracts them (add < 0). */
+/* Sets one row of a matrix, of `columns` entries in lanes, to the row `from`; add > 0 adds it, add < 0 subtracts it. */
 static void move_row(const dyn_closure_solver *c, size_t columns, const double *from, int add, double *to)
 {
     const size_t n = columns * c->W;
@@ -249,7 +250,7 @@ void dyn_closure_apply_transposed(const dyn_closure_solver *c, const double *x, 
     }
 }
 
-/* Copies the rows of x for the columns of pair k to c->gathered. */
+/* Copies to c->gathered the rows of x, nv x columns, of the velocities that are columns of frame pair k. */
 static void gather_columns(const dyn_closure_solver *c, size_t k, size_t columns, const double *x)
 {
     const dyn_pair_columns *pair     = &c->layout.columns[k];

@@ -6,29 +6,29 @@
 
 enum { MAX_CORRECTIONS = 8 };
 #define MAX_STEP        0.5   /* longest step, in units of the path's length */
-#define MAX_CORRECTION  0.5   /* largest first correction of a step: rad, or parts of the model's length */
+#define MAX_CORRECTION  0.5   /* largest first correction of a step, in units of step_limit */
 #define MAX_CONTRACTION 0.25  /* largest ratio of a correction to the one before */
 #define MAX_CHANGE      0.5   /* largest relative change of the Jacobian in a step, |M^4|^(1/4) of continuation.h */
 #define CONVERGED       0.01  /* a step ends once a correction is this part of the first one */
 #define MIN_STEP        1e-9  /* shortest step, in units of the path's length */
-#define NO_PROGRESS     1e-6  /* the path ends if a shortest step has a first correction below this */
-#define ROUNDING        1e-12 /* corrections below this are rounding errors and do not measure contraction */
+#define NO_PROGRESS     1e-6  /* the path ends if a shortest step moves the unknowns by less than this */
+#define ROUNDING        1e-12 /* corrections below this are rounding errors, whose ratio is no contraction */
 #define MIN_PIVOT       1e-7  /* smallest pivot of J_u, for columns of length one */
 
-/* The progress of one lane along its path. */
+/* State of the continuation in one lane. */
 typedef struct lane_progress {
     double s, step;     /* fraction of the path at the last accepted point; length of the trial step from it */
     double last_step;   /* the accepted step that ended at s */
-    double next;        /* length of the step after the present one, as planned */
+    double next;        /* planned length of the next step */
     double first, last; /* sizes of the first and the latest correction of the present step */
     double contraction; /* the largest ratio of successive corrections in the present step */
     int    corrections;
     bool   started, running;
     bool   converged; /* the corrections of the present step have converged */
-    bool   accepted;  /* the next step starts at the present position and needs the pseudoinverse there */
+    bool   accepted;  /* true: the point is accepted; the next step waits for the pseudoinverse at it */
 } lane_progress;
 
-/* Returns the largest entry of the correction K (r - remaining) of a lane in units of step_limit, with r the loop error
+/* Returns the largest entry of the correction K (r - remaining) of a lane, in units of step_limit: r is the loop error
  * and K the pseudoinverse of its Jacobian at the last accepted point. */
 static double measure_correction(const dyn_closure_solver *c, size_t lane)
 {
@@ -57,8 +57,8 @@ static void copy_lane(const dyn_closure_solver *c, const double *from, size_t la
         to[i * c->W + lane] = from[i * c->W + lane];
 }
 
-/* Ends the path of a lane. Steps towards a singular position shrink as a geometric series, whose sum estimates its
- * distance. */
+/* Ends the path of a lane before a singular position. Steps towards that position shrink like a geometric series, whose
+ * sum estimates its distance. */
 static void stop(dyn_closure_solver *c, size_t lane, lane_progress *f)
 {
     double ratio = f->last_step > 0 ? fmin(f->step / f->last_step, 0.98) : 0;
@@ -74,7 +74,7 @@ static void set_trial_point(dyn_closure_solver *c, const dyn_continuation_path *
     c->evaluated = false;
     copy_lane(c, c->accepted_q, lane, c->q);
     if (f->s + f->step >= 1) f->step = 1 - f->s;
-    if (!(f->s + f->step > f->s)) { /* s + step rounds to s, so long is the path */
+    if (!(f->s + f->step > f->s)) { /* step is below the resolution of s */
         stop(c, lane, f);
         return;
     }
@@ -83,15 +83,16 @@ static void set_trial_point(dyn_closure_solver *c, const dyn_continuation_path *
     f->contraction = 0;
 }
 
-/* True if a trial step is too short to go on. Near a singular position on the path, short steps move the unknowns less
- * and less. Near a singular position beside the path, short steps still move the unknowns far. */
+/* True if the path ends because its trial step is too short. If a singular position lies on the path, short steps move
+ * the unknowns less and less. If it only lies near the path, short steps still move the unknowns far, and the path goes
+ * on. */
 static bool is_too_short(const dyn_continuation_path *path, size_t lane, double step, const lane_progress *f)
 {
     double length = step * path->length[lane];
     return path->shortest > 0 ? length < path->shortest : length < MIN_STEP && f->first < NO_PROGRESS;
 }
 
-/* Tries another step, or ends the path if that step is too short. */
+/* Starts a trial step of length `step`, or ends the path if that is too short. */
 static void try_step(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, double step,
                      lane_progress *f)
 {
@@ -102,15 +103,15 @@ static void try_step(dyn_closure_solver *c, const dyn_continuation_path *path, s
         set_trial_point(c, path, lane, f);
 }
 
-/* Returns the next trial step: 0.6 of the step at which the change of the Jacobian, or the contraction, would reach its
- * limit if it grew linearly with the step. */
+/* Returns the length of the next step: 0.6 times the step at which the change of the Jacobian, or the contraction,
+ * would reach its limit if it grew linearly with the step. */
 static double next_step(const dyn_continuation_path *path, size_t lane, const lane_progress *f, double change)
 {
     double factor = fmin(0.6 * MAX_CHANGE / fmax(change, 1e-3), 0.6 * MAX_CONTRACTION / fmax(f->contraction, 1e-3));
     return fmin(f->step * fmin(fmax(factor, 0.5), 2), MAX_STEP / path->length[lane]);
 }
 
-/* Applies a correction in a lane whose step is under way. If the corrections converge too slowly, halves the step
+/* Applies a Newton correction to the trial point of a lane. If the corrections converge too slowly, halves the step
  * instead. */
 static void correct_lane(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, lane_progress *f)
 {
@@ -150,7 +151,8 @@ static void accept_point(dyn_closure_solver *c, const dyn_continuation_path *pat
     f->accepted  = true;
 }
 
-/* Starts the next step of a lane at its accepted position, or ends its path where the Jacobian has lost rank. */
+/* Starts the next step of a lane at its accepted position, or ends its path if the Jacobian there (`factored` false)
+ * has lost rank. */
 static void continue_path(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, bool factored,
                           lane_progress *f)
 {
@@ -166,7 +168,7 @@ static void continue_path(dyn_closure_solver *c, const dyn_continuation_path *pa
     f->started = true;
 }
 
-/* Replaces the pseudoinverse in the lanes whose next step needs it, and starts these steps. */
+/* Computes the pseudoinverse at the newly accepted points, and starts the next step of these lanes. */
 static void start_steps(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
 {
     bool wanted[DYN_MAX_LANES], any = false;
@@ -181,7 +183,7 @@ static void start_steps(dyn_closure_solver *c, const dyn_continuation_path *path
 
 /* --- start at the reference -------------------------------------------------------------------------------------- */
 
-/* Finds the pseudoinverse at the model's reference, the present position of all lanes, unless it is known already. */
+/* Computes the pseudoinverse at the model's reference, where all lanes are, unless it is known from an earlier call. */
 static void find_reference(dyn_closure_solver *c, const dyn_scene *scene)
 {
     const size_t bytes = c->loops->nq * sizeof *c->reference_q;
@@ -206,13 +208,13 @@ static void start_at_reference(dyn_closure_solver *c, const dyn_continuation_pat
 
 /* --- the path ---------------------------------------------------------------------------------------------------- */
 
-/* True if the lane takes corrections. */
+/* True if the lane is in the middle of a step, whose corrections have not converged. */
 static bool is_correcting(const lane_progress *f)
 {
     return f->running && !f->converged && !f->accepted;
 }
 
-/* Corrects every lane that takes corrections. */
+/* Applies one correction to every lane in the middle of a step. */
 static void correct_all(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
 {
     for (size_t lane = 0; lane < c->live; lane++)
@@ -228,8 +230,8 @@ static bool is_at_end(const lane_progress *f)
     return f->converged && f->step >= 1 - f->s;
 }
 
-/* Ends the paths whose corrections have converged at the end of the path, if the Jacobian has changed little by the
- * first bound of its change, |M|. Returns true if other converged lanes are left. */
+/* Ends the lanes whose corrections have converged at the end of their path, if the first bound |M| shows that the
+ * Jacobian has changed little. Returns true if other lanes have converged points that are not yet judged. */
 static bool arrive(dyn_closure_solver *c, const dyn_closure_changes *change, lane_progress *f)
 {
     bool left = false;
@@ -261,8 +263,8 @@ static void accept_all(dyn_closure_solver *c, const dyn_continuation_path *path,
     start_steps(c, path, f);
 }
 
-/* Applies one correction to the unfinished lanes that take corrections. If there are none, the corrections of all of
- * them have converged, and their points are accepted together. Returns false if all lanes are finished. */
+/* Applies one correction to the lanes in the middle of a step. If there are none, all running lanes have converged, and
+ * their points are accepted together. Returns false if all lanes are finished. */
 static bool advance_paths(dyn_closure_solver *c, const dyn_scene *scene, const dyn_continuation_path *path,
                           lane_progress *f)
 {
@@ -284,7 +286,7 @@ static bool advance_paths(dyn_closure_solver *c, const dyn_scene *scene, const d
     return running;
 }
 
-/* Begins the paths of all lanes. Returns true if one of them has a length. */
+/* Begins the paths of all lanes. Returns true if any path has a length greater than zero. */
 static bool begin_paths(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
 {
     bool running = false;

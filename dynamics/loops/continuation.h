@@ -1,6 +1,6 @@
-/* continuation.h - follows the unknown coordinates of closure equations (closure.h) along a path s = 0..1 of what is
- * known: the actuated coordinates, the pose of a frame, or a loop error that shrinks. The unknowns x(s) are the branch
- * of
+/* continuation.h - follows the unknown coordinates of closure equations (closure.h) along a path s = 0..1 of known
+ * quantities: the actuated coordinates, the pose of a platform frame, or a loop error that shrinks to zero. Let r be
+ * the loop error. The unknowns x(s) are the branch of
  *
  *     r(x, s) = remaining(s)
  *
@@ -17,7 +17,7 @@
  * the norm of M itself depends on the units of the unknowns.
  *
  * A step that is not accepted is halved. The path ends at a singular position, where J loses its rank, if a step would
- * be shorter than 1e-9 (rad, or the model's length) and move the unknowns by less than 1e-6. */
+ * be shorter than 1e-9 (rad, or parts of the model's length) and move the unknowns by less than 1e-6. */
 #pragma once
 #include "closure.h"
 
@@ -27,20 +27,20 @@ typedef struct dyn_continuation_path {
     void (*set_point)(const void *arg, dyn_closure_solver *c, size_t lane, double s);
     const void *arg;
     bool        at_reference; /* every lane starts at the model's reference, and no loop error remains */
-    /* Shortest step, in the units of `length`: the path ends where steps must be shorter. 0: 1e-9. */
+    /* Shortest step, in the units of `length`; the path ends if steps would have to be shorter. 0: 1e-9. */
     double shortest;
-    /* Most evaluations of the loops: a path that needs more ends as if the next position were singular. 0: any number.
-     */
+    /* Limit of the number of evaluations of the loops; a path that needs more ends as at a singular position. 0: no
+     * limit. */
     size_t most_evaluations;
-    /* Upper bound of the path's length: rad, or parts of the model's length, of the coordinate that moves most. 0: the
-     * first position already closes the loops. */
+    /* Upper bound of the path's length in each lane: the motion of the coordinate that moves most, in rad or parts of
+     * the model's length. 0: the loops are closed at the first position already. */
     double length[DYN_MAX_LANES];
 } dyn_continuation_path;
 
-/* Returns the path along which the loop error at c->q shrinks to zero, by way of c->remaining. */
+/* Returns the path along which the loop error at c->q, which is stored in c->remaining, shrinks to zero. */
 dyn_continuation_path dyn_continuation_guess_path(dyn_closure_solver *c, const dyn_scene *scene);
 
-/* Follows the path from c->q in all live lanes. Afterwards c->q is near the end of the path, or where it broke off.
- * Sets c->reached[lane] to the fraction that was followed: 1, or the place of a singular position, and c->stopped[lane]
- * if the deadline ended the path before. Returns false if a lane did not arrive. */
+/* Follows the path from c->q in all live lanes. On return c->q is near the end of the path, or near the place where the
+ * path was given up. Sets c->reached[lane] to the fraction that was followed, 1 or that of a singular position, and
+ * c->stopped[lane] if the deadline ended the path. Returns false if a lane did not reach the end. */
 bool dyn_continuation_follow(dyn_closure_solver *c, const dyn_scene *scene, const dyn_continuation_path *path);

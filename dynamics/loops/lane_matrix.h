@@ -1,10 +1,10 @@
-/* lane_matrix.h - multiplies small row-major matrices of W states side by side, by the kernel matrix_product. Entry (i,
- * j) of a matrix of n columns is a[(i n + j) W + lane]. Sums are taken in order in each lane, so that results have the
- * same bits for every W. */
+/* lane_matrix.h - multiplies small row-major matrices of W states at once, one state in each lane, by the kernel
+ * matrix_product. Entry (i, j) of a matrix of n columns is a[(i n + j) W + lane]. Sums are taken in the same order in
+ * each lane, so that results have the same bits for every W. */
 #pragma once
 #include "dynamics/dynamics.h"
 
-/* The kernels, and the deadline after which products of large matrices are left unfinished. */
+/* The kernels, and the deadline after which products of large matrices stay incomplete. */
 typedef struct dyn_lanes {
     const dyn_kernels *kernels;
     dyn_deadline       deadline;

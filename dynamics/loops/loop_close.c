@@ -3,15 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Actuated coordinates are independent if moving one of them leaves a constraint residual below this part of the
- * coordinate's column of the Jacobian. */
+/* Actuated coordinates are independent if moving one of them, with the passive ones following, leaves a constraint
+ * residual below this fraction of the coordinate's column of the Jacobian. */
 #define SINGULAR 1e-6
 
 /* An entry of K J_a is a rounding error if it is below this fraction of the product of the largest entries of K's row
  * and J_a's column. */
 #define ROUNDING 1e-13
 
-/* Copies the entries of the component's block b of J to a dense matrix `to`, m x n. */
+/* Copies the Jacobian entries that block b of a component lists to a dense matrix `to`, m x n; entries not listed are
+ * zero. */
 static void get_block(const dyn_loop_workspace *c, const dyn_closure_block *b, double *to)
 {
     const size_t W = c->W;
@@ -32,8 +33,8 @@ static void find_greatest(const dyn_loop_workspace *c, const double *x, size_t n
             most[lane] = fabs(x[lane]) > most[lane] ? fabs(x[lane]) : most[lane];
 }
 
-/* Sets the columns of J_a, the constraint Jacobian of the actuated coordinates, to zero that contain only rounding
- * errors. Writes the largest entries of the columns to c->vector[0]. */
+/* Sets to zero the columns of c->known, the Jacobian J_a of the actuated coordinates, that contain only rounding
+ * errors. Writes the largest absolute entry of each column to c->vector[0]. */
 static void clear_negligible_columns(const dyn_loop_workspace *c, const dyn_closure_block *known)
 {
     const size_t W = c->W;
@@ -63,7 +64,7 @@ static void clear_rounding(const dyn_loop_workspace *c, const dyn_closure_compon
     }
 }
 
-/* Returns the loop that has row r of J; for the platform's rows the number of loops. */
+/* Returns the index of the loop that has row r of J; the number of loops if the platform frame has the row. */
 static size_t loop_of_row(const dyn_loops *l, size_t row)
 {
     size_t k = 0;
@@ -72,9 +73,9 @@ static size_t loop_of_row(const dyn_loops *l, size_t row)
     return k;
 }
 
-/* Compares the rows of J G = J_a - J_p K J_a that belong to component i with those of J_a, whose largest entries are in
- * c->vector[0]. Updates the largest entries over all components in c->vector[1] and [2], and the loops of the largest
- * entries of J G in [3]. */
+/* Compares the rows of J G = J_a - J_p K J_a that belong to a component with those rows of J_a. For each actuated
+ * coordinate, c->vector[1] and [2] become the largest entries of J G and J_a over all components so far, and [3] the
+ * loop that has the largest entry of J G. The largest entries of J_a in this component are in c->vector[0]. */
 static void compare_columns(const dyn_loop_workspace *c, const dyn_closure_component *component)
 {
     const size_t W = c->W, n = component->known.n;
@@ -92,7 +93,7 @@ static void compare_columns(const dyn_loop_workspace *c, const dyn_closure_compo
     }
 }
 
-/* Finds the entries of G in the rows of a component, -K J_a, and compares J G with J_a. */
+/* Writes the rows -K J_a of G that belong to the passive velocities of a component, and compares J G with J_a. */
 static void find_component(dyn_loop_workspace *c, const dyn_closure_component *component)
 {
     const size_t  W = c->W, m = component->block.m, n = component->block.n, columns = component->known.n;
@@ -125,8 +126,8 @@ static void find_G(dyn_loop_workspace *c)
         find_component(c, &c->closure.layout.component[i]);
 }
 
-/* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. Otherwise records a loop
- * that prevents this as the worst pair. */
+/* True if J G = 0 up to SINGULAR in a lane: the loops let each actuated coordinate move independently. Otherwise sets
+ * worst_pair to a loop that prevents the motion. */
 static bool is_independent(dyn_loop_workspace *c, size_t lane)
 {
     for (size_t j = lane; j < c->nv * c->W; j += c->W) {
@@ -137,7 +138,7 @@ static bool is_independent(dyn_loop_workspace *c, size_t lane)
     return true;
 }
 
-/* Returns the status of a lane from the result of the path, before the pseudoinverse is known. */
+/* Returns the status of a lane at the end of its path, before the pseudoinverse is known. */
 static dyn_loop_status classify_lane(const dyn_loop_workspace *c, size_t lane)
 {
     const dyn_closure_solver *loops = &c->closure;
@@ -146,8 +147,8 @@ static dyn_loop_status classify_lane(const dyn_loop_workspace *c, size_t lane)
     return dyn_closure_is_closed(loops, lane) ? DYN_LOOPS_CLOSED : DYN_LOOPS_OPEN;
 }
 
-/* Finds the pseudoinverse K in lanes with closed loops. Changes the status of lanes where K shows that the loops do not
- * determine the passive joints. */
+/* Finds the pseudoinverse K in lanes with closed loops. Sets the status of lanes in which the rank of J_p shows that
+ * the loops do not determine the passive joints. */
 static void find_inverse(dyn_loop_workspace *c)
 {
     bool closed[DYN_MAX_LANES];
@@ -186,7 +187,7 @@ static bool find_matrices(dyn_loop_workspace *c)
     return good;
 }
 
-/* Closes the loops to rounding, starting at the end of the path. */
+/* Closes the loops to rounding by Newton's method, from the end of the path. */
 static bool finish(dyn_loop_workspace *c, const dyn_scene *scene)
 {
     dyn_closure_iterate(&c->closure, scene);

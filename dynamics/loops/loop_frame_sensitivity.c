@@ -1,9 +1,10 @@
 /* loop_frame_sensitivity.c - differentiates the motion of frames of a model with loops (loop_kernels.h), one block of
  * states.
  *
- * Take the derivative along actuated coordinate k, as in loop_sensitivity.c: the tree's coordinates change along G_k,
- * and its rates by dqd/dq_k and dqdd/dq_k. With v_q, a_q and a_qd the derivatives of the frame's motion in the tree,
- * and J its Jacobian there,
+ * Let k be an actuated coordinate. As in loop_sensitivity.c, the tree's coordinates change with q_k along G_k, column k
+ * of G in qd_tree = G qd, and the tree's rates change by dqd/dq_k and dqdd/dq_k. Let v, a be velocity and acceleration
+ * of the frame, v_q, a_q and a_qd their derivatives with respect to the tree's coordinates and rates, and J the frame's
+ * Jacobian in the tree. Then
  *
  *     dv/dq_k = v_q G_k + J dqd/dq_k,   da/dq_k = a_q G_k + a_qd dqd/dq_k + J dqdd/dq_k,
  *                                       da/dqd_k = a_qd G_k + J dqdd/dqd_k
@@ -12,8 +13,8 @@
 #include "loop_workspace.h"
 #include <string.h>
 
-/* Derivatives of the motion of one frame of the tree with respect to the tree's coordinates and rates: 6 x nvt each,
- * that of the Jacobian 6 x nvt x nvt. */
+/* The Jacobian J of one frame of the tree, and derivatives of the frame's velocity v, acceleration a and J with respect
+ * to the tree's coordinates q and rates qd: 6 x nvt each; J_q is 6 x nvt x nvt. */
 typedef struct tree_frame {
     double *J, *v_q, *a_q, *a_qd;
     double *turned, *column; /* scratch: 6 x nvt */
@@ -55,7 +56,7 @@ static void evaluate_tree(const dyn_loop_workspace *c, const dyn_scene *scene, c
     c->tree->frame_sensitivity(scene, c->workspace, &inner, 1);
 }
 
-/* Sets to = X Y, or with add = 1 adds it, for X of 6 x nvt and Y of nvt x nv. */
+/* Sets to = X Y, or with add = 1 to += X Y; X is 6 x nvt, Y is nvt x nv. */
 static void multiply(const dyn_loop_workspace *c, const double *X, const double *Y, int add, double *to)
 {
     dyn_matrix_mul(&c->lanes, 6, c->nvt, c->nv, X, Y, add, to);

@@ -1,16 +1,16 @@
-/* loop_joint_wrenches.c - differentiates results of the tree on which the wrenches of the loops act, such as the
+/* loop_joint_wrenches.c - differentiates results of the tree that depend on the wrenches of the loops, such as the
  * wrenches in the joints of a model with loops (see loop_sensitivity.c).
  *
- * Each derivative has two parts. The first is that of the tree along its motion, with the loops' wrenches acting on the
- * links, constant in the axes of the links. The second is caused by the change of the loops' wrenches, with lambda and
- * with the geometry of the loops. The second part equals the result of a tree at rest, without mass, on which only that
- * change acts. */
+ * Each derivative has two parts. The first is the derivative of the tree's result along the motion of the tree, with
+ * the loops' wrenches constant in the axes of the links. The second comes from the change of the loops' wrenches, with
+ * lambda and with the geometry of the loops. The second part equals the result of a massless tree at rest on which only
+ * that change acts. */
 #include "loop_workspace.h"
 #include <string.h>
 
 /* Inputs and result of the derivatives with respect to one of q, qd and qdd. */
 typedef struct change {
-    const double *forces; /* nvt x nv: derivatives of the tree's tau at constant lambda */
+    const double *forces; /* nvt x nv: derivatives of tau_tree - J^T lambda at constant lambda */
     bool          moves;  /* true for q: the geometry of the loops changes */
     double       *to;     /* rows x nv: the derivatives; NULL: not wanted */
 } change;
@@ -21,8 +21,8 @@ static void get_column(const dyn_loop_workspace *c, const double *X, size_t k, d
         memcpy(column + i * c->W, X + (i * c->nv + k) * c->W, c->W * sizeof *X);
 }
 
-/* Copies the wrench rates (force, torque) to the wrench values (force, torque, point of application). The points become
- * the origins of the wrenches' frames. */
+/* Sets the wrenches (force, torque, point of application) to the wrench rates (force, torque), applied at the origins
+ * of the wrenches' frames. */
 static void put_values(dyn_loop_workspace *c, size_t sites)
 {
     size_t W = c->W;
@@ -32,7 +32,8 @@ static void put_values(dyn_loop_workspace *c, size_t sites)
     }
 }
 
-/* Adds to column k the results that the change of the loops' wrenches along coordinate k causes. */
+/* Adds to column k of the derivatives by->to the part that comes from the change of the loops' wrenches along
+ * coordinate k. */
 static void add_column(dyn_loop_workspace *c, const dyn_scene *still, const dyn_loop_results *r, const change *by,
                        size_t k)
 {
@@ -51,8 +52,8 @@ static void add_column(dyn_loop_workspace *c, const dyn_scene *still, const dyn_
             by->to[(i * c->nv + k) * W + lane] += r->room[3][i * W + lane];
 }
 
-/* Applies the chain rule, to = sum_i D_i X_i: D_i are derivatives of the results with respect to q, qd or qdd of the
- * tree, X_i the derivatives of q, qd or qdd of the tree with respect to a coordinate or rate of the model. */
+/* Applies the chain rule, to = sum_i D_i X_i. D_i (rows x nvt) are derivatives of the results with respect to q, qd or
+ * qdd of the tree; X_i (nvt x nv) are derivatives of these with respect to q, qd or qdd of the model. */
 static void put_parts(const dyn_loop_workspace *c, size_t rows, const double *const *D, const double *const *X,
                       size_t n, double *to)
 {

@@ -31,7 +31,7 @@ static void find_mass_matrix(dyn_loop_workspace *c, const dyn_scene *scene, doub
     project_symmetric(c, c->square[0], M);
 }
 
-/* Returns the index of the body that the actuated coordinate v moves, as a number for `singular`. */
+/* Returns, as a number for `singular`, the index of the body whose joint has the actuated velocity v. */
 static double body_of(const dyn_loop_workspace *c, size_t v)
 {
     const dyn_model *m = c->mechanism.tree;
@@ -103,8 +103,8 @@ void dyn_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inver
     c->tree->inverse_dynamics(&pushed, c->workspace, &inner, 1);
 }
 
-/* Fixes the driven coordinates of one lane's system M x = b: their rows become x = given, and their columns times
- * `given` move to the right side. */
+/* Replaces the rows of driven coordinates in one lane's system M x = b by x = given, and moves their columns times
+ * `given` to the right side. */
 static void fix_driven(const dyn_loop_workspace *c, size_t lane, const bool *driven, const double *given, double *M,
                        double *b)
 {
@@ -149,7 +149,7 @@ void dyn_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forwa
 
 /* --- terms of the equation of motion ------------------------------------------------------------------------------ */
 
-/* Adds the friction that depends on the load at qdd = 0 to the friction without load. c->qdd holds the tree's
+/* Adds to the friction without load the friction that depends on the load at qdd = 0. On entry c->qdd holds the tree's
  * accelerations for qdd = 0. */
 static void add_load_at_rest(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_bias *io)
 {
@@ -233,7 +233,8 @@ void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, siz
     if (io->momentum_matrix) times_G(c, 6, c->jacobian_work[1], io->momentum_matrix);
 }
 
-/* The rows are those of the tree, whose parameters the mechanism has, at the velocities of all its coordinates. */
+/* Computes the energy regressor of the tree at the tree's velocities: the inertial parameters of a mechanism are those
+ * of its tree. */
 void dyn_loop_energy_regressor(const dyn_scene *scene, void *ws, const dyn_energy_regressor *io, size_t blocks)
 {
     (void)blocks; /* always 1: the workspace holds one block */
@@ -245,8 +246,8 @@ void dyn_loop_energy_regressor(const dyn_scene *scene, void *ws, const dyn_energ
     c->tree->energy_regressor(scene, c->workspace, &inner, 1);
 }
 
-/* The rate of the momentum matrix is A' G + A G', with the momentum matrix A of the tree. Only trees have the
- * derivatives with respect to the state; these outputs must be NULL. */
+/* The rate of the momentum matrix is A' G + A G', with A the momentum matrix of the tree. Models with loops have no
+ * derivatives of it with respect to the state; these outputs must be NULL. */
 void dyn_loop_centroidal(const dyn_scene *scene, void *ws, const dyn_centroidal *io, size_t blocks)
 {
     (void)blocks; /* always 1: the workspace holds one block */
@@ -269,8 +270,9 @@ void dyn_loop_centroidal(const dyn_scene *scene, void *ws, const dyn_centroidal 
     dyn_matrix_mul(&c->lanes, 6, c->nvt, c->nv, c->jacobian_work[0], c->Gd, 1, io->momentum_matrix_dot);
 }
 
-/* Finds the loops' wrenches and their rates at the efforts c->tau and their rates c->tau_dot, which are replaced. The
- * motion is that of the last dyn_loop_find_jerks. Returns the scene with the wrenches. */
+/* Finds the loops' wrenches and their rates from the tree's efforts c->tau and their rates c->tau_dot, which are
+ * overwritten. The motion is that of the last call of dyn_loop_find_jerks. Returns the scene with the loops' wrenches
+ * added. */
 static dyn_scene push_rates(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches, const double *rates)
 {
     double *left = c->tau_dot;
@@ -343,8 +345,9 @@ void dyn_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torq
     c->tree->torque_derivative(&pushed, c->workspace, &inner, 1);
 }
 
-/* Finds the reference of the tree, qd_r,tree = G qd_r and qdd_r,tree = G qdd_r + G' qd_r with G' at qd. With C of the
- * model, G^T (C_tree G + M_tree G'), the torques of the tree at this reference have the projection M qdd_r + C qd_r. */
+/* Finds the reference motion of the tree, qd_r,tree = G qd_r and qdd_r,tree = G qdd_r + G' qd_r with G' at qd. The
+ * Coriolis matrix of the model is C = G^T (C_tree G + M_tree G'), so that G^T times the tree's efforts for this motion
+ * contains M qdd_r + C qd_r. */
 static void find_reference(dyn_loop_workspace *c, const double *qd_r, const double *qdd_r, double *qd_tree,
                            double *qdd_tree)
 {
@@ -375,8 +378,8 @@ void dyn_model_loops_dynamics(const dyn_scene *scene, void *ws, const dyn_refere
     dyn_loop_add_load(c, scene, io->qd_reference, io->tau);
 }
 
-/* Sets regressor_dot = G'^T Y_tree + G^T Y_tree' at the motion that dyn_loop_find_jerks found. `tree` has room for
- * Y_tree. */
+/* Sets `to` to the rate of the regressor, G'^T Y_tree + G^T Y_tree', at the motion that dyn_loop_find_jerks found.
+ * `tree` is scratch for Y_tree. */
 static void find_regressor_rate(dyn_loop_workspace *c, const dyn_scene *scene, double *tree, double *to)
 {
     const size_t  columns = 10 * c->mechanism.tree->n_rows;
@@ -426,8 +429,8 @@ void dyn_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *i
 
 /* --- constraints -------------------------------------------------------------------------------------------------- */
 
-/* The factors have a matrix of their own, `dense`, so that the kernels of the tree can be used. A mass matrix counts as
- * singular by the rule of dyn_loop_mass_matrix. */
+/* The tree's kernel factors the mass matrix of the model with loops, since io->dense tells it that this is not the
+ * tree's matrix. A mass matrix counts as singular by the rule of dyn_loop_mass_matrix. */
 void dyn_loop_constraint_factor(const dyn_scene *scene, void *ws, const dyn_constraint_factor *io, size_t blocks)
 {
     dyn_loop_workspace *c = ws;

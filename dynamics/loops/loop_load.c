@@ -1,10 +1,11 @@
 /* loop_load.c - adds friction of actuated joints that depends on their load (loop_workspace.h).
  *
  * The load of an actuated joint is the effort that its drive exerts on the mechanism: T = R - f, with R = G^T tau_tree
- * the effort in the actuated coordinate and f the joint's own friction without load. R includes what moves passive
- * joints, with their friction. With the load coefficient in g, as in dynamics/joint/load_friction.h,
+ * the effort in the actuated coordinate and f the joint's own friction without load. R includes the effort that moves
+ * passive joints, with their friction. The load coefficient is contained in g, as in dynamics/joint/load_friction.h; x
+ * is q, qd or qdd:
  *
- *     tau = R + g |R - f|,  dtau/dx = a dR/dx + (s - a f') dqd/dx,  a = dtau/dT,  s = f' + g' |T|. */
+ *     tau = R + g |R - f|,  dtau/dx = a dR/dx + (s - a f') dqd/dx,  a = dtau/dT,  s = dtau/dqd = f' + g' |T|. */
 #include "loop_workspace.h"
 #include "dynamics/friction_map.h"
 #include <string.h>
@@ -35,7 +36,8 @@ void dyn_loop_friction_map(const dyn_scene *scene, void *ws, const dyn_friction_
     c->tree->friction_map(&joints, c->workspace, io, blocks);
 }
 
-/* Sets c->load.own, the friction of the joints without load, and its slope at qd. */
+/* Sets c->load.own to the friction of the actuated joints without load, and c->load.slope[1] to its derivative by
+ * qd. */
 static void find_own(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd)
 {
     memset(c->load.T, 0, c->nv * c->W * sizeof *c->load.T);
@@ -43,7 +45,7 @@ static void find_own(dyn_loop_workspace *c, const dyn_scene *scene, const double
     dyn_loop_friction_map(scene, c, &io, 1);
 }
 
-/* Sets T = R - f, c->load.effort to tau, and the derivatives of tau. */
+/* Sets T = R - f, c->load.effort to tau, and c->load.factor and slope[0] to the derivatives of tau by T and qd. */
 static void find_load(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *R)
 {
     const dyn_loop_load *l = &c->load;
@@ -54,7 +56,7 @@ static void find_load(dyn_loop_workspace *c, const dyn_scene *scene, const doubl
     dyn_loop_friction_map(scene, c, &io, 1);
 }
 
-/* Returns the diagonal entry of joint v in a matrix of slopes. */
+/* Returns the diagonal entry of coordinate v in dtau/dqd (nv x nv). */
 static double slope_of(const dyn_loop_workspace *c, const double *slope, size_t v, size_t lane)
 {
     return slope[v * (c->nv + 1) * c->W + lane];
@@ -133,7 +135,8 @@ void dyn_loop_load_sensitivity(dyn_loop_workspace *c, const dyn_scene *scene, co
                 slope_of(c, l->slope[0], v, lane) - l->factor[v * c->W + lane] * slope_of(c, l->slope[1], v, lane);
 }
 
-/* At constant tau, dR/dqd = f' - s / a. */
+/* Adds s / a - f' to the diagonal of `dR_dqd`, since dR/dqd = f' - s / a at constant tau (symbols at the top of the
+ * file). */
 void dyn_loop_load_slopes(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *tau,
                           double *dR_dqd)
 {

@@ -21,7 +21,8 @@ static double sine(double angle)
     return s;
 }
 
-/* Sets r to the unit quaternion at the fraction s of the shorter arc between two; entries are W apart. */
+/* Sets r to the unit quaternion at the fraction s of the shorter arc from one quaternion to another. Entries of the
+ * arrays are W apart. */
 static void slerp(const double *from, const double *to, size_t W, double s, double *r)
 {
     double cosine = 0, norm = 0;
@@ -60,7 +61,7 @@ static void set_line_point(const void *arg, dyn_closure_solver *closure, size_t 
             set_joint_point(c, &c->mechanism.tree->body[i], lane, s, closure->q);
 }
 
-/* The distance that a joint moves along the line: rad, or parts of the model's length. */
+/* Returns the distance that a joint moves along the line: rad, or parts of the model's length. */
 static double joint_length(const dyn_loop_workspace *c, const dyn_body *b, size_t lane)
 {
     size_t        W = c->W, first = (size_t)b->joint.q * W + lane, n = (size_t)dyn_joint_nq(b->joint.kind);
@@ -107,8 +108,8 @@ static void set_curve_point(const void *arg, dyn_closure_solver *closure, size_t
 
 /* --- start of a path ---------------------------------------------------------------------------------------------- */
 
-/* put_active copies the actuated coordinates, in lanes, to their entries among the tree's coordinates; put_passive
- * copies the passive ones. */
+/* put_active copies the actuated coordinates, in lanes, to their places among the tree's coordinates; put_passive does
+ * so for the passive coordinates. */
 static void put_active(const dyn_loop_workspace *c, const double *q, double *tree)
 {
     for (size_t i = 0; i < c->mechanism.nq; i++)

@@ -1,8 +1,9 @@
 /* loop_platform.c - solves the inverse kinematics of parallel robots (Khalil 2010, 5): finds the actuated coordinates
  * from the pose and motion of a platform frame. The loop constraints and the frame's pose are rows of one system with
- * the Jacobian J, whose unknowns are all coordinates of the tree:
+ * the Jacobian J, whose unknowns are all coordinates of the tree. With the velocity V and acceleration A of the frame
+ * in world axes:
  *
- *     J qd = [0; V],    J qdd + J' qd = [0; A],    V, A: velocity and acceleration of the frame in world axes.
+ *     J qd = [0; V],    J qdd + J' qd = [0; A]
  *
  * The system may have more rows than coordinates if the rows are consistent: the frame of a planar mechanism stays in
  * its plane. */
@@ -53,8 +54,9 @@ static void put(const dyn_loop_workspace *c, const double *from, size_t n, size_
         lanes[i * c->W + lane] = from[i];
 }
 
-/* Sets closure->goal to the frame's pose at the fraction s of its path: the origin is on a straight line, the rotation
- * is R = R(s vector) R_start. At s = 1 the goal equals the end of the path exactly. */
+/* Sets closure->goal to the frame's pose at the fraction s of its path: the origin is on a straight line, and the
+ * rotation is R(s vector) R_start, with the rotation vector from start to end. At s = 1 the goal equals the end of the
+ * path exactly. */
 static void set_line_point(const void *arg, dyn_closure_solver *closure, size_t lane, double s)
 {
     const dyn_loop_workspace *c = arg;
@@ -73,8 +75,8 @@ static void set_line_point(const void *arg, dyn_closure_solver *closure, size_t 
     put(c, goal, 12, lane, closure->goal);
 }
 
-/* Finds the platform frame's start and end pose in one lane and returns the length of the path between them. Without a
- * given orientation the rotation is free. */
+/* Finds the platform frame's start and end pose in one lane and returns the length of the path between them. The
+ * rotation is free if no orientation is prescribed. */
 static double find_line(dyn_loop_workspace *c, const dyn_platform_motion *to, size_t lane)
 {
     const dyn_closure_solver *r        = &c->platform;
@@ -95,7 +97,8 @@ static double find_line(dyn_loop_workspace *c, const dyn_platform_motion *to, si
     return length;
 }
 
-/* Returns the path from the reference, or from a guess of the passive coordinates, and sets its start. */
+/* Returns the path from the reference, or from a guess of the passive coordinates, and sets all coordinates to its
+ * start. */
 static dyn_continuation_path start_path(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_platform_motion *to,
                                         const double *guess)
 {
@@ -118,8 +121,8 @@ static dyn_continuation_path start_path(dyn_loop_workspace *c, const dyn_scene *
 
 /* --- rates -------------------------------------------------------------------------------------------------------- */
 
-/* Sets the right side of J x = [0; motion] - drift in c->platform_goal. `motion` (6, NULL: zero) and `drift` (rows,
- * NULL: zero) are in lanes. */
+/* Sets c->platform_goal to the right side [0; motion] - drift of J x = [0; motion] - drift, whose rows are in units of
+ * rad and parts of the model's length. `motion` (6, NULL: zero) and `drift` (rows, NULL: zero) are in lanes. */
 static void set_goal(dyn_loop_workspace *c, const double *motion, const double *drift)
 {
     const size_t W = c->W, first = c->nr * W;
@@ -129,7 +132,7 @@ static void set_goal(dyn_loop_workspace *c, const double *motion, const double *
     }
 }
 
-/* True if the rows of J x = goal do not contradict each other in a lane, with `left` = J x. */
+/* True if x solves all rows of J x = platform_goal in a lane, up to CONSISTENT; `left` is J x. */
 static bool is_consistent(const dyn_loop_workspace *c, size_t lane, const double *left)
 {
     double most = 0, error = 0;
@@ -140,9 +143,9 @@ static bool is_consistent(const dyn_loop_workspace *c, size_t lane, const double
     return error <= CONSISTENT * most;
 }
 
-/* Finds the rates x of the tree's coordinates in all lanes with closed loops, from J x = [0; motion] - drift by least
- * squares. J is the Jacobian of the loop constraints and the platform frame, whose pseudoinverse is known. A lane
- * without a solution gets the status DYN_LOOPS_ACTUATED_DEPENDENT. */
+/* Finds the rates x of the tree's coordinates in all lanes with closed loops: the least-squares solution of J x = [0;
+ * motion] - rest. J is the Jacobian of the loop constraints and the platform frame, whose pseudoinverse is known. A
+ * lane without an exact solution gets the status DYN_LOOPS_ACTUATED_DEPENDENT. */
 static void find_all_rates(dyn_loop_workspace *c, const double *motion, const double *rest, double *x)
 {
     const dyn_closure_solver *r    = &c->platform;
@@ -170,9 +173,9 @@ static bool all_closed(const dyn_loop_workspace *c)
     return true;
 }
 
-/* Decides whether the coordinates of one lane are found, after the last iteration. If the path ends where it starts,
- * and J has too low a rank at the last position as well, the pose leaves coordinates undetermined everywhere: the legs
- * have more joints than the pose determines. */
+/* Returns the status of one lane after the last iteration. If the path could not even start, and J has too low a rank
+ * at that position, the pose leaves coordinates undetermined everywhere: the legs have more joints than the pose
+ * determines. */
 static dyn_loop_status find_status(const dyn_closure_solver *r, size_t lane)
 {
     const bool solved       = r->finite[lane];

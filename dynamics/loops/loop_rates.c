@@ -69,8 +69,8 @@ const double *dyn_loop_velocity_matrix(const dyn_loop_workspace *c)
     return c->G;
 }
 
-/* Sets column k to d(G qd)/dq_k. Its passive rows are -K J_k qd_tree, with J_k the derivative of J along column k of G;
- * its actuated rows are zero. */
+/* Writes d(G qd)/dq, column by column. The passive rows of column k are -K J_k qd_tree, with J_k the derivative of J
+ * along column k of G; its actuated rows are zero. */
 void dyn_loop_velocities_by_q(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, double *by_q)
 {
     double *G_k = c->vector[0], *column = c->vector[1];
@@ -92,7 +92,8 @@ void dyn_loop_find_forces(dyn_loop_workspace *c)
     dyn_closure_apply_transposed(&c->closure, c->tau, 0, c->lambda);
 }
 
-/* Differentiates the constraint forces lambda = J_p z, where J_p^T J_p z = tau_p and z = K lambda:
+/* Finds the rate of the constraint forces lambda. They have the form lambda = J_p z, where J_p^T J_p z = tau_p and z =
+ * K lambda (K the pseudoinverse of J_p, index p the passive columns and efforts), so that
  *
  *     lambda' = K^T (tau_p' - J_p'^T lambda) + (1 - J_p K) J_p' z */
 void dyn_loop_find_force_rates(dyn_loop_workspace *c, const double *left, const double *Jd)

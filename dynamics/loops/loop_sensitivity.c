@@ -1,11 +1,11 @@
 /* loop_sensitivity.c - differentiates the dynamics of a model with loops (loop_kernels.h), one block of states.
  *
- * Actuated efforts are those of the tree less the constraint forces, tau_a = tau_tree,a - J_a^T lambda. Efforts of
- * passive joints vanish. Multiplication by G^T removes the derivatives of lambda, because J G = 0:
+ * Actuated efforts are those of the tree minus the constraint forces, tau_a = tau_tree,a - J_a^T lambda. Efforts of
+ * passive joints vanish. Multiplication by G^T removes the derivatives of lambda, because J G = 0. With the derivatives
+ * T_q, T_qd, T_qdd of the tree's efforts with respect to the tree's coordinates and rates:
  *
  *     d tau = G^T (d tau_tree - dJ^T lambda),
- *     d tau_tree = T_q dq + T_qd dqd + T_qdd dqdd,    T_q, T_qd, T_qdd: derivatives of the tree's efforts with respect
- * to its own coordinates.
+ *     d tau_tree = T_q dq + T_qd dqd + T_qdd dqdd
  *
  * Take the derivative along actuated coordinate k: dq = G_k is column k of G, and J_k is the derivative of J along G_k.
  * The derivatives of J qd = 0 and J qdd + J' qd = 0, whose actuated parts are zero, give
@@ -40,13 +40,13 @@ void dyn_loop_put_column(const dyn_loop_workspace *c, size_t rows, size_t n, con
 typedef struct direction {
     double *dq, *dqd;             /* column k of G; derivative of qd_tree with respect to q_k */
     double *dqdd_dq, *dqdd_dqd;   /* derivatives of qdd_tree with respect to q_k and qd_k */
-    double *twist;                /* J_k^T lambda: change of the constraint efforts with the geometry */
+    double *twist;                /* J_k^T lambda: change of the efforts of the constraint forces with the geometry */
     double *plus, *minus, *extra; /* scratch */
-    double *J_k, *other;          /* as J: derivative of the constraint Jacobian along coordinate k; scratch */
+    double *J_k, *other;          /* size of J: derivative of the constraint Jacobian along coordinate k; scratch */
 } direction;
 
-/* The ratio of the largest entries of v and d as a power of two, per lane; 1 if one of them is zero. Scaling d by it
- * keeps v + d and v - d free of cancellation. */
+/* Sets `factor` to the ratio of the largest entries of v and d in each lane, rounded to a power of two; 1 if one of
+ * them is zero. With d scaled by it, the sums v + d and v - d lose no digits of either. */
 static void find_scale(const dyn_loop_workspace *c, const double *v, const double *d, double factor[DYN_MAX_LANES])
 {
     for (size_t lane = 0; lane < c->W; lane++) {
@@ -59,7 +59,8 @@ static void find_scale(const dyn_loop_workspace *c, const double *v, const doubl
     }
 }
 
-/* Sets brackets = [a, b], the Lie bracket of two velocities of the tree, joint by joint. */
+/* Sets `brackets` to the Lie bracket [a, b] of two velocity vectors a, b of the tree, joint by joint; only joints with
+ * a quaternion have a bracket other than zero. */
 static void find_brackets(const dyn_loop_workspace *c, const double *a, const double *b, double *brackets)
 {
     const dyn_model *m = c->mechanism.tree;
@@ -70,8 +71,8 @@ static void find_brackets(const dyn_loop_workspace *c, const double *a, const do
     }
 }
 
-/* Adds (dJ') qd to `rows`: dJ' is the change of J', the rate of the constraint Jacobian, where q changes along d->dq
- * and qd along d->dqd. */
+/* Adds (dJ') qd to `rows`, by the difference of second rates at the top of this file. dJ' is the change of the rate J'
+ * of the constraint Jacobian when q changes along d->dq and qd along d->dqd. */
 static void add_second(dyn_loop_workspace *c, const dyn_scene *scene, const direction *d, double *rows)
 {
     size_t W = c->W, n = c->nvt;
@@ -223,7 +224,7 @@ void dyn_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivit
 /* Replaces X (nv x columns) by -M^-1 X in one lane, with the Cholesky factor of the mass matrix M in c->dense. */
 static void solve_columns(dyn_loop_workspace *c, size_t lane, size_t columns, double *X)
 {
-    enum { LOOK = 8 }; /* columns between two checks of the deadline: below a millisecond */
+    enum { LOOK = 8 }; /* columns between two checks of the deadline: less than a millisecond */
     lapack_int n = (lapack_int)c->nv;
     for (size_t k = 0; k < columns && (k % LOOK > 0 || dyn_closure_may_continue(&c->closure)); k++) {
         for (size_t i = 0; i < c->nv; i++)
@@ -272,8 +273,8 @@ void dyn_loop_differentiate_G(dyn_loop_workspace *c, const dyn_scene *scene, con
     dyn_loop_subtract_passive(c, c->nv, c->row_matrix, dG);
 }
 
-/* Finds the Christoffel symbols of coordinate k: Gamma_ijk = G_i^T (Gamma_tree G_k) G_j + G_i^T M dG_j/dq_k. G_k is
- * column k of G. */
+/* Writes the Christoffel symbols Gamma_ijk of coordinate k: Gamma_ijk = G_i^T (Gamma_tree G_k) G_j + G_i^T M dG_j/dq_k,
+ * with the tree's symbols Gamma_tree and mass matrix M, and G_k column k of G. */
 static void put_christoffel(dyn_loop_workspace *c, const dyn_scene *scene, size_t k, const double *tree, double *to)
 {
     size_t  n = c->nvt, nv = c->nv;
@@ -287,8 +288,8 @@ static void put_christoffel(dyn_loop_workspace *c, const dyn_scene *scene, size_
     dyn_loop_put_column(c, nv * nv, nv, all, k, to);
 }
 
-/* C = G^T (M G' + C_tree G), with M and C_tree of the tree and qd_tree = G qd. The matrix dM/dt - 2 C of the model is
- * skew-symmetric. */
+/* Computes the Coriolis matrix C = G^T (M G' + C_tree G), with M and C_tree of the tree and qd_tree = G qd. With it,
+ * dM/dt - 2 C of the model is skew-symmetric. */
 void dyn_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks)
 {
     (void)blocks; /* always 1: the workspace holds one block */

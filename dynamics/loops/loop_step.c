@@ -6,7 +6,8 @@
 
 /* --- actuated joints --------------------------------------------------------------------------------------------- */
 
-/* Copies the joints that move actuated coordinates to the model of dyn_loop_step_joints. Returns their number. */
+/* Copies the joints of actuated coordinates to the bodies `to` of the model that dyn_loop_step_joints returns. Returns
+ * their number. */
 static size_t copy_joints(const dyn_mechanism *of, dyn_body *to)
 {
     const dyn_model *tree = of->tree;
@@ -41,10 +42,11 @@ typedef struct stage {
     const dyn_loop_stepper *by;
     const double           *start_q; /* actuated coordinates at which the step starts */
     const double           *passive; /* passive coordinates at start_q */
-    bool                    moved;   /* true: the loops are closed at another position than the start of the step */
+    bool                    moved;   /* true: the loops were closed at a position other than the start of the step */
 } stage;
 
-/* Records in by->failures why the loops of the present position cannot be closed. */
+/* Records in by->failures, for lanes without an earlier failure, why the loops cannot be closed at the present
+ * position. */
 static void record_failures(const dyn_loop_stepper *by)
 {
     for (size_t lane = 0; lane < by->closed->closure.live; lane++)
@@ -52,7 +54,7 @@ static void record_failures(const dyn_loop_stepper *by)
             by->failures->lane[lane] = dyn_loop_failure_of(by->closed, lane);
 }
 
-/* Closes the loops at q, along the line from the start of the step. */
+/* Closes the loops at the actuated coordinates q, along the straight line from the start of the step. */
 static void close_at(stage *m, const double *q)
 {
     dyn_loop_workspace *c    = m->by->closed;
@@ -74,7 +76,8 @@ static void accelerate(void *arg, const dyn_forward_sensitivity *io)
         dyn_loop_forward_sensitivity(m->by->scene, c, io, 1);
     else
         dyn_loop_forward_dynamics(m->by->scene, c, &alone, 1);
-    /* Lanes that repeat the last state get its matrices, so that an implicit step does not go on iterating for them. */
+    /* Unused lanes, which repeat the last state, get its derivatives too, so that an implicit step ends its iterations
+     * in them. */
     double *const matrices[] = {io->dqdd_dq, io->dqdd_dqd, io->dqdd_dtau};
     for (size_t i = 0; io->dqdd_dq && i < 3; i++)
         dyn_closure_pad(&c->closure, c->nv * c->nv, matrices[i]);

@@ -53,7 +53,7 @@ static void take_wrenches(dyn_loop_workspace *c, allocation *t, size_t n_wrenche
     t->succeeded    = t->succeeded && c->sites;
 }
 
-/* Allocates the arrays for one state, which are not in lanes. */
+/* Allocates the arrays that hold one state instead of one state per lane. */
 static void take_dense(dyn_loop_workspace *c, allocation *t)
 {
     allocation one = {t->memory, 1, true, t->deadline};

@@ -65,8 +65,8 @@ static void turn_back(const dyn_loop_workspace *c, size_t loop, size_t lane, con
     }
 }
 
-/* Takes the wrench (F, N) on frame b, in axes of a. Writes the wrench on b in axes of b, and the reaction on a at the
- * origin of a. */
+/* Transforms the wrench of a loop, force F and moment N on frame b in the axes of frame a. Writes the wrench on b in
+ * the axes of b, and the reaction on frame a at the origin of a. */
 static void put_pair(dyn_loop_workspace *c, size_t loop, size_t lane, double *on_b, double *on_a)
 {
     double F[3], N[3], y[3], v[3];

@@ -1,10 +1,10 @@
-/* clear_large.h - clears results of large models part by part, while a deadline is watched: a hundred megabytes of
- * fresh memory take a tenth of a second. */
+/* clear_large.h - clears results of large models part by part and checks a deadline between the parts, since clearing a
+ * hundred megabytes of fresh memory takes a tenth of a second. */
 #pragma once
 #include "dynamics/memory/memory.h"
 #include "lane.h"
 
-/* Sets n lanes to zero, or only some of them if the deadline passes; nothing happens if the array is NULL. */
+/* Sets the n lanes of M to zero; stops early if the deadline passes. Does nothing if M is NULL. */
 static inline void clear_large(dyn_deadline deadline, lane *M, size_t n)
 {
     enum { PART = 8192 /* lanes */ };

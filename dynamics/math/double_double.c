@@ -47,8 +47,8 @@ static dyn_double_double over(dyn_double_double a, double b)
 
 /* --- sine and cosine -------------------------------------------------------------------------------------------- */
 
-/* angle - k pi/2. pi/2 is a sum of parts. The first three have 33 bits each, so their products with k < 2^17 are
- * exact. */
+/* Returns angle - k pi/2. pi/2 is a sum of four constants; the first three have 33 bits each, so that their products
+ * with k < 2^17 are exact. */
 static dyn_double_double reduced(double angle, double k)
 {
     dyn_double_double r = exact_sum(angle, k * -0x1.921fb544p+0);
@@ -59,8 +59,8 @@ static dyn_double_double reduced(double angle, double k)
 
 enum { LAST_POWER = 27 }; /* (pi/4)^28 / 28! < 1e-32 */
 
-/* Sums a Taylor series in r with alternating signs: `first`, which is the term of power n, and then the terms of powers
- * n + 2, n + 4, ... up to LAST_POWER. */
+/* Sums a Taylor series in r with alternating signs. `first` is the term of power n; the terms of powers n + 2, n + 4,
+ * ... up to LAST_POWER are added. */
 static dyn_double_double series(dyn_double_double first, int n, dyn_double_double r)
 {
     dyn_double_double square = negated(times(r, r)), term = first, sum = first;
@@ -90,8 +90,8 @@ double dyn_double_double_dot(dyn_double_double a, double x, dyn_double_double b,
 
 /* --- angle and length ------------------------------------------------------------------------------------------- */
 
-/* Corrects the result g of atan2() by angle - g = sin(angle - g) = sine cos g - cosine sin g. So an error of atan2() in
- * the last digits has no effect. */
+/* Corrects the result g of atan2() by angle - g = sin(angle - g) = sine cos g - cosine sin g, so that an error of
+ * atan2() in the last digits has no effect on the result. */
 double dyn_angle(double sine, double cosine)
 {
     double            g = atan2(sine, cosine);
@@ -100,7 +100,7 @@ double dyn_angle(double sine, double cosine)
     return g + dyn_double_double_dot(c, sine, negated(s), cosine);
 }
 
-/* Does one Newton step from the square root of the rounded sum of squares. */
+/* Takes the square root of the rounded sum of squares and improves it by one Newton step. */
 double dyn_length(double x, double y)
 {
     int exponent;

@@ -15,7 +15,7 @@ static inline void pair_store(double *x, double_pair y)
     *(double_pair_in_array *)(void *)x = y;
 }
 
-/* Returns a . b; even and odd entries are summed apart. */
+/* Returns the dot product a . b; the products of even and of odd entries are summed separately. */
 static inline double pair_dot(const double *a, const double *b, size_t n)
 {
     double_pair sum = {0, 0};

@@ -1,11 +1,11 @@
-/* elementary.c - computes sine and cosine by the unfused text of trig.h, and the arc tangent by the polynomial of Sun's
- * fdlibm (elementary.h). */
+/* elementary.c - computes sine and cosine by including trig.h with separate multiply and add, and the arc tangent by
+ * the polynomial of Sun's fdlibm (elementary.h). */
 #include "elementary.h"
 #define LANES 1
 #define DYN_UNFUSED
 #include "trig.h"
 
-#define MOST_ANGLE 1e5 /* rad, the range of the reduction in trig.h, as DYN_MAX_ANGLE */
+#define MOST_ANGLE 1e5 /* rad: range of the argument reduction in trig.h, equal to DYN_MAX_ANGLE */
 
 void dyn_sine_cosine(double angle, double *sine, double *cosine)
 {
@@ -35,7 +35,8 @@ static double tangent_excess(double t)
     return -t * (z * sum);
 }
 
-/* atan(t) for 0 <= t <= 1: the angle whose tangent is 0, 1/2 or 1 is subtracted, so that the rest is small. */
+/* Returns atan(t) for 0 <= t <= 1. The nearest of the angles whose tangents are 0, 1/2 and 1 is subtracted, so that the
+ * polynomial is evaluated for a small argument. */
 static double arc_tangent(double t)
 {
     if (t < 0.4375) return t + tangent_excess(t);

@@ -3,8 +3,8 @@
  * processors with and without fused multiply-add. Errors are at most 2 units in the last place. */
 #pragma once
 
-/* Computes sine and cosine of `angle`, in rad. Beyond 1e5 rad they are those of the library, which
- * depend on the processor. */
+/* Computes sine and cosine of `angle`, in rad. Beyond 1e5 rad the results are those of the C library, which depend on
+ * the processor. */
 void dyn_sine_cosine(double angle, double *sine, double *cosine);
 
 /* The angle of the vector (x, y), from -pi to pi; the special cases are those of atan2(). */

@@ -22,7 +22,8 @@ typedef uint64_t double2_word __attribute__((vector_size(16)));
 
 #if defined __FMA__ || defined __ARM_FEATURE_FMA
 
-/* gcc 12 turns -(a b + c) into -a b - c, whose zero has the other sign. The barrier prevents this. */
+/* Returns a b + c. gcc 12 turns -(a b + c) into -a b - c, in which a zero result has the other sign; a barrier prevents
+ * this. */
 FMA_INLINE double fma_double(double a, double b, double c)
 {
 #if __has_builtin(__builtin_assoc_barrier)
@@ -30,7 +31,7 @@ FMA_INLINE double fma_double(double a, double b, double c)
 #else
     double sum = __builtin_fma(a, b, c);
 #ifdef __FMA__
-    __asm__("" : "+x"(sum)); /* without the builtin: 10 % slower, since this adds register moves */
+    __asm__("" : "+x"(sum)); /* gcc without that builtin: 10 % slower, since this moves registers */
 #else
     __asm__("" : "+w"(sum));
 #endif
@@ -68,7 +69,7 @@ FMA_INLINE double2_sum double2_two_product(double2 a, double2 b)
     return (double2_sum){high, ((head_a * head_b - high) + head_a * tail_b + tail_a * head_b) + tail_a * tail_b};
 }
 
-/* a + b rounded to odd: if the sum is not exact, the result is the neighbour whose last bit is 1. */
+/* Returns a + b rounded to odd: if the sum is not a double, that of its two neighbours whose last bit is 1. */
 FMA_INLINE double2 double2_odd_sum(double2 a, double2 b)
 {
     double2_sum  s    = double2_two_sum(a, b);
@@ -77,7 +78,8 @@ FMA_INLINE double2 double2_odd_sum(double2 a, double2 b)
     return (double2)(bits + (away & even & (double2_word)(s.low != 0)));
 }
 
-/* True where the size of x is so moderate that the emulation does not overflow and loses nothing to underflow. */
+/* True where |x| is between 2^-900 and 2^900: the emulation of an fma then neither overflows nor loses bits to
+ * underflow. */
 FMA_INLINE double2_mask double2_is_moderate(double2 x)
 {
     double2 size = (double2)((double2_word)x & (UINT64_MAX >> 1));

@@ -9,7 +9,7 @@ static inline void dyn_gather(const double *lanes, size_t n, size_t W, size_t la
         to[i] = lanes[i * W + lane];
 }
 
-/* The inverse of dyn_gather. */
+/* Copies n numbers from `from` to state `lane` of a block of W states. */
 static inline void dyn_scatter(const double *from, size_t n, size_t W, size_t lane, double *lanes)
 {
     for (size_t i = 0; i < n; i++)

@@ -65,7 +65,7 @@ bool dyn_pose_is_identity(const dyn_pose *X)
     return true;
 }
 
-/* Rodrigues' formula: R = cos a 1 + sin a [u]x + (1 - cos a) u u^T. */
+/* Computes R by Rodrigues' formula: R = cos a 1 + sin a [u]x + (1 - cos a) u u^T, with the angle a. */
 dyn_pose dyn_pose_about(const double u[3], double angle)
 {
     dyn_pose          X = dyn_pose_identity();
@@ -86,8 +86,8 @@ dyn_pose dyn_pose_wxyz(const double q[4])
                             {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}}};
 }
 
-/* Finds the yaw first. The other two angles are those of the rotation after the yaw is undone, which is exact also
- * where the pitch is near 90 degrees. */
+/* Finds the yaw first, then roll and pitch from R with the yaw undone. This is accurate also if the pitch is near 90
+ * degrees. */
 void dyn_rpy_of(const double R[3][3], double rpy[3])
 {
     double s, c;
@@ -99,7 +99,8 @@ void dyn_rpy_of(const double R[3][3], double rpy[3])
         rpy[i] += 0.0; /* -0 becomes 0 */
 }
 
-/* The largest of the four squares is at least 1/4, so that its root loses nothing (Shepperd 1978). */
+/* Computes first the quaternion entry of largest square, which is at least 1/4, so that the square root loses no digits
+ * (Shepperd 1978). */
 void dyn_quaternion_of(const double R[3][3], double q[4])
 {
     double trace = R[0][0] + R[1][1] + R[2][2];

@@ -1,5 +1,5 @@
-/* geometry.h - compute with 3-vectors, rotations and poses in the forms that documents use. X_ab is the pose of
- * frame b in frame a. Values are used as given; nothing is rounded to a nearby zero or right angle. */
+/* geometry.h - computes with 3-vectors, rotations and poses in the forms that robot documents use. X_ab is the pose of
+ * frame b in frame a. Nothing is rounded to a nearby zero or right angle. */
 #pragma once
 #include "dynamics/model/model.h"
 
@@ -30,11 +30,12 @@ void dyn_rotation_orthonormalise(double R[3][3]);
 
 #define DYN_QUATERNION_TOLERANCE 1e-6 /* tolerance of the length of a quaternion */
 
-/* Normalises a quaternion x y z w, entries `stride` apart, if its length is 1 within the tolerance; *norm receives
- * the old length. False: the length is not 1, and the quaternion is unchanged. */
+/* Normalises a quaternion x y z w, entries `stride` apart, if its length is 1 within the tolerance; *norm receives the
+ * old length. Returns false, and leaves the quaternion unchanged, if the length is not 1. */
 bool dyn_quaternion_normalise(double *quaternion, size_t stride, double *norm);
 
-/* Normalises a quaternion of any length that is finite and not zero. False: it has no direction, and is unchanged. */
+/* Normalises a quaternion of any length. Returns false, and leaves the quaternion unchanged, if the length is zero or
+ * not finite. */
 bool dyn_quaternion_normalise_any(double *quaternion, size_t stride, double *norm);
 
 /* Euclidean length of a vector, without intermediate overflow or underflow. */

@@ -1,13 +1,14 @@
-/* lane.h - defines `lane`, the number type of the algorithms: LANES states side by side.
+/* lane.h - defines `lane`, the number type of the algorithms: a vector of LANES numbers, one for each of LANES states.
  *
  * With LANES = 1 a lane is a double, otherwise a vector of the target's width. + - * / act on each element, and so do
- * add_mul() and sub_mul(): with a single rounding, or with DYN_UNFUSED with one for the product and one for the sum.
- * With DYN_COMPLEX (tests only, LANES = 1) a lane is a complex number, for derivatives by the complex step: the
- * imaginary part of f(x + i h) is h df/dx. Comparisons then use the real part. With DYN_EXTENDED (tests only, LANES =
- * 1) a lane is a long double, for measuring rounding errors.
+ * add_mul() and sub_mul(), which round once, or with DYN_UNFUSED twice: the product and the sum. With DYN_COMPLEX
+ * (tests only, LANES = 1) a lane is a complex number, for derivatives by the complex step: the imaginary part of f(x +
+ * i h) is h df/dx. Comparisons then use the real part. With DYN_EXTENDED (tests only, LANES = 1) a lane is a long
+ * double, for measuring rounding errors.
  *
- * No operation mixes lanes. Only add_mul() and the like are fused (-ffp-contract=off), since compilers would fuse
- * differently at each width. So all widths of an arithmetic class, fused or unfused, give the same bits. */
+ * No operation mixes lanes. Only add_mul(), sub_mul() and functions built on them are fused (-ffp-contract=off), since
+ * compilers would fuse differently at each width. So all widths of an arithmetic class, fused or unfused, give the same
+ * bits. */
 #pragma once
 #include "fma.h"
 #include <float.h>
@@ -25,7 +26,7 @@
 
 #ifdef DYN_COMPLEX
 #include <complex.h>
-#undef complex /* a macro of <complex.h>, but also the name of the target for tests */
+#undef complex /* <complex.h> defines `complex`, which is here the name of a target for tests */
 #undef I       /* algorithms use I for inertias */
 typedef double _Complex lane;
 typedef int64_t lane_mask; /* 0 or -1 in every lane */
@@ -48,14 +49,14 @@ typedef int64_t  lane_mask __attribute__((vector_size(LANES * sizeof(int64_t))))
 typedef uint64_t lane_word __attribute__((vector_size(LANES * sizeof(uint64_t))));
 #endif
 
-/* Number of vector registers. */
+/* Number of vector registers of the processor. */
 #if defined __AVX512F__ || defined __aarch64__
 enum { LANE_REGISTERS = 32 };
 #else
 enum { LANE_REGISTERS = 16 };
 #endif
 
-/* x in every lane. The sum x - 0 keeps the sign of -0; 0 + x would not. */
+/* Returns x in every lane. The difference x - 0 keeps the sign of x = -0; the sum 0 + x would not. */
 LANE_INLINE lane lane_of(double x)
 {
     return x - (lane){0};
@@ -100,8 +101,8 @@ LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
     return (lane)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
 #endif
-/* c - a b. Where the processor has an instruction for it, this is a function of its own: a compiler that sees -b might
- * compute -b and keep it in a register. */
+/* Returns c - a b. An own function for it keeps the compiler from computing -b and holding it in a register, if the
+ * processor has an instruction for c - a b. */
 #ifdef DYN_UNFUSED
 LANE_INLINE lane lane_fnma(lane a, lane b, lane c)
 {
@@ -217,7 +218,7 @@ LANE_INLINE lane lane_abs(lane x)
     return lane_select(lane_less(x, lane_of(0)), -x, x);
 }
 
-/* a < b ? b : a, and the absolute value of x, also of zeros with a sign, in one or two instructions. */
+/* lane_greater returns a < b ? b : a, and lane_size the absolute value of x (0 for -0), in one or two instructions. */
 #if defined      LANE_FOR_TESTS
 LANE_INLINE lane lane_greater(lane a, lane b)
 {
@@ -262,15 +263,16 @@ LANE_INLINE lane lane_sign(lane x)
 
 /* c + a b with an error of at most one unit in the last place of the result, even if c and a b cancel. */
 #ifdef DYN_UNFUSED
-/* a = head + tail, each of at most 26 bits, so that products of such parts are exact (Veltkamp) */
+/* Sets a = head + tail with at most 26 bits each, so that products of such parts are exact (Veltkamp, in Dekker
+ * 1971). */
 LANE_INLINE void lane_split(lane a, lane *head, lane *tail)
 {
     lane wide = 134217729.0 * a;
     *head     = wide - (wide - a);
     *tail     = a - *head;
 }
-/* The rounding errors of the product (Dekker) and of the sum (Knuth) are added at the end. They are not finite where
- * the split overflows, above 1e300. */
+/* Adds the rounding errors of the product (Dekker 1971) and of the sum (Knuth 1997) at the end. These errors are not
+ * finite above 1e300, where lane_split overflows. */
 LANE_INLINE lane lane_add_product(lane c, lane a, lane b)
 {
     lane head_a, tail_a, head_b, tail_b, product = a * b, sum = product + c, of_c = sum - product;

@@ -1,8 +1,8 @@
 /* least_squares.c - solves large systems of linear equations by least squares (least_squares.h).
  *
- * Golub & Van Loan (2013), sec. 5.4.2: reflections make A, its columns in the order of their lengths, upper triangular.
- * Reflection k is held in column k from the diagonal on, its factor 2 / v.v in work[k]; the diagonal of R is in
- * work[unknowns + k]. */
+ * Golub & Van Loan (2013), sec. 5.4.2: Householder reflections make A upper triangular, its columns exchanged by
+ * decreasing length. The vector v of reflection k is stored in column k from the diagonal on, and 2 / v.v in work[k];
+ * the diagonal of R is in work[unknowns + k]. */
 #include "least_squares.h"
 #include <math.h>
 
@@ -19,7 +19,7 @@ static double *column_of(const dyn_least_squares *s, size_t k)
     return s->A + k * s->rows;
 }
 
-/* Exchanges column k with the column behind it that has the largest norm from row k on. */
+/* Exchanges column k with the column j >= k that has the largest norm in rows k and below. */
 static void choose_column(const dyn_least_squares *s, size_t k)
 {
     size_t longest = k;
@@ -51,7 +51,7 @@ static void reflect(const dyn_least_squares *s, size_t k, double *x)
         x[k + i] -= part * v[i];
 }
 
-/* Finds the reflection that makes column k zero below the diagonal, and applies it to all columns behind. */
+/* Finds the reflection that makes column k zero below the diagonal, and applies it to the columns after k. */
 static void reflect_columns(const dyn_least_squares *s, size_t k)
 {
     double      *v        = column_of(s, k) + k;
@@ -66,7 +66,7 @@ static void reflect_columns(const dyn_least_squares *s, size_t k)
         reflect(s, k, column_of(s, j));
 }
 
-/* Solves R y = b by back substitution, and writes the entries of y to the unknowns that they belong to. */
+/* Solves R y = b by back substitution, and writes the entries of y to b in the original order of the unknowns. */
 static void solve_triangle(const dyn_least_squares *s, double *b)
 {
     const size_t n = s->unknowns;

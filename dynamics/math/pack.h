@@ -1,7 +1,7 @@
-/* pack.h - defines `pack`: neighbouring entries of an array of lanes, computed together.
+/* pack.h - defines `pack`, a vector of neighbouring entries of an array of lanes, which are computed together.
  *
  * With several lanes a pack is one lane. With one lane it is a vector of PACK doubles, so that one state fills the
- * vector registers too. Each entry undergoes the operations that it would undergo alone, so PACK changes no bits. */
+ * vector registers too. Operations act on each entry by itself, so that results have the same bits for every PACK. */
 #pragma once
 #include "lane.h"
 
@@ -38,7 +38,7 @@ LANE_INLINE pack pack_zero(void)
 #endif
 }
 
-/* Loads or stores the first `entries` entries of a pack; more than PACK count as PACK. */
+/* Load or store the first `entries` entries of a pack, at most PACK; entries that are not loaded are zero. */
 LANE_INLINE pack pack_load_some(const lane *from, int entries)
 {
     if (PACK == 1 || entries >= PACK) return pack_load(from);
@@ -61,7 +61,7 @@ LANE_INLINE void pack_store_some(lane *to, pack x, int entries)
 #endif
 }
 
-/* Stores the first `entries` entries of a pack `stride` lanes apart. */
+/* Stores the first `entries` entries of a pack to addresses `stride` lanes apart. */
 LANE_INLINE void pack_scatter(lane *to, size_t stride, pack x, int entries)
 {
 #if LANES == 1 && !defined LANE_FOR_TESTS
@@ -73,7 +73,7 @@ LANE_INLINE void pack_scatter(lane *to, size_t stride, pack x, int entries)
 #endif
 }
 
-/* x in every entry */
+/* Returns a pack with x in every entry. */
 LANE_INLINE pack pack_of(lane x)
 {
 #if LANES > 1 || defined LANE_FOR_TESTS

@@ -18,7 +18,7 @@ static inline void series_add_scaled(size_t n, const lane *x, double factor, lan
         z[k] = add_mul(z[k], factor, x[k]);
 }
 
-/* sum + term k of x y (Cauchy's product): sum_i x_i y_(k-i). */
+/* Returns `sum` plus coefficient k of the product x y (Cauchy's product): sum_i x_i y_(k-i). */
 LANE_INLINE lane series_add_term(size_t k, lane sum, const lane *x, const lane *y)
 {
     for (size_t i = 0; i <= k; i++)
@@ -32,7 +32,7 @@ LANE_INLINE lane series_subtract_term(size_t k, lane sum, const lane *x, const l
     return sum;
 }
 
-/* z += x y and z -= x y; z is neither x nor y. */
+/* z += x y, or z -= x y; z must be neither x nor y. */
 static inline void series_add_product(size_t n, const lane *x, const lane *y, lane *z)
 {
     for (size_t k = 0; k < n; k++)
@@ -44,14 +44,15 @@ static inline void series_subtract_product(size_t n, const lane *x, const lane *
         z[k] = series_subtract_term(k, z[k], x, y);
 }
 
-/* z = x'; n terms of x' are n + 1 terms of x. z may be x. */
+/* z = x', the time derivative. n coefficients of x' need n + 1 coefficients of x. z may be x. */
 static inline void series_rate(size_t n, const lane *x, lane *z)
 {
     for (size_t k = 0; k < n; k++)
         z[k] = (double)(k + 1) * x[k + 1];
 }
 
-/* Term k of the integral of x' y, from terms 1 to k of x and terms 0 to k - 1 of y: sum_i i x_i y_(k-i) / k. */
+/* Returns coefficient k of the integral of x' y, sum_i i x_i y_(k-i) / k, from coefficients 1 to k of x and 0 to k - 1
+ * of y. */
 LANE_INLINE lane series_integral(size_t k, const lane *x, const lane *y)
 {
     lane sum = lane_of(0);
@@ -60,7 +61,8 @@ LANE_INLINE lane series_integral(size_t k, const lane *x, const lane *y)
     return sum / (double)k;
 }
 
-/* Extends c = cos(x + constant) and s = sin(x + constant) from their first terms:  c' = -s x',  s' = c x'. */
+/* Computes coefficients 1 to n - 1 of c = cos(x + constant) and s = sin(x + constant) from coefficient 0 of each, by c'
+ * = -s x' and s' = c x'. */
 static inline void series_cosine_sine(size_t n, const lane *x, lane *c, lane *s)
 {
     for (size_t k = 1; k < n; k++) {
@@ -81,7 +83,7 @@ LANE_INLINE lane series_exp(lane y)
 #endif
 }
 
-/* Returns x, and the factor 1; beyond the bound, returns the bound, and the factor 0. */
+/* Returns min(x, bound). Sets *factor to 1 if x < bound, else to 0. */
 LANE_INLINE lane series_bounded(lane x, double bound, lane *factor)
 {
     const lane_mask within = lane_less(x, lane_of(bound));
@@ -89,8 +91,9 @@ LANE_INLINE lane series_bounded(lane x, double bound, lane *factor)
     return lane_select(within, x, lane_of(bound));
 }
 
-/* t = tanh x:  t' = u x', u' = -2 t t', with u = 1 - t^2 = 4 e^2|x| / (1 + e^2|x|)^2, which has all digits where t
- * rounds to 1: higher derivatives grow with powers of x'. `u` has room for n terms. */
+/* Computes t = tanh x by t' = u x', u' = -2 t t', with u = 1 - t^2 = 4 e^2|x| / (1 + e^2|x|)^2. In this form u keeps
+ * all digits if t rounds to 1, which matters since higher derivatives grow with powers of x'. `u` is scratch for n
+ * coefficients. */
 static inline void series_tanh(size_t n, const lane *x, lane *u, lane *t)
 {
     lane factor, a = series_bounded(lane_abs(x[0]), 22, &factor), e = series_exp(a + a), sum = e + 1.0;
@@ -102,7 +105,7 @@ static inline void series_tanh(size_t n, const lane *x, lane *u, lane *t)
     }
 }
 
-/* g = exp(-x^2):  g' = (-x^2)' g. `square` receives -x^2. */
+/* Computes g = exp(-x^2) by g' = (-x^2)' g. `square` receives the series of -x^2. */
 static inline void series_gauss(size_t n, const lane *x, lane *square, lane *g)
 {
     lane factor, a = series_bounded(lane_abs(x[0]), 6.6, &factor);
@@ -115,7 +118,8 @@ static inline void series_gauss(size_t n, const lane *x, lane *square, lane *g)
 
 /* --- vectors and matrices --------------------------------------------------------------------------------------- */
 
-/* The number of terms that are computed, and the terms between two entries of a vector or matrix in memory. */
+/* Number of coefficients that are computed, and distance in memory, in lanes, between the series of two entries of a
+ * vector or matrix. */
 typedef struct series_size {
     size_t n, stride;
 } series_size;
@@ -146,8 +150,9 @@ static inline void series_add_cross(series_size z, const lane *a, const lane *b,
     }
 }
 
-/* Adds to y the vector of the skew-symmetric matrix A B^T - B A^T. With A = B' it is twice the angular velocity of the
- * axes B; with A = R'' and B = R E it is int x x x'' dm over mass points x = R r with the second moment E. */
+/* Adds to y the axial vector of the skew-symmetric matrix A B^T - B A^T. With A = B' it is twice the angular velocity
+ * of the axes B. With A = R'' and B = R E, where E is the second moment of a body, it is the integral of x cross x''
+ * over the mass at x = R r. */
 static inline void series_add_axial(series_size z, const lane *A, const lane *B, lane *y)
 {
     for (size_t i = 0; i < 3; i++) {

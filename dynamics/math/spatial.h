@@ -7,10 +7,10 @@
 typedef struct vec3 {
     lane x, y, z;
 } vec3;
-typedef struct sym3 { /* symmetric */
+typedef struct sym3 { /* symmetric 3 x 3 matrix */
     lane xx, xy, xz, yy, yz, zz;
 } sym3;
-typedef struct mat3 { /* row-major */
+typedef struct mat3 { /* 3 x 3 matrix, row-major */
     lane m[3][3];
 } mat3;
 typedef struct twist { /* motion: linear velocity (or acceleration) v of the frame's origin, and angular velocity (or
@@ -33,7 +33,7 @@ LANE_INLINE vec3 load3(const lane *a)
 {
     return (vec3){a[0], a[1], a[2]};
 }
-/* The three entries from `first` on of an array, or zeros if the array is NULL. */
+/* Returns entries `first` to `first` + 2 of an array, or zeros if the array is NULL. */
 LANE_INLINE vec3 load3_from(const lane *a, int first)
 {
     return a ? load3(a + first) : vec3_zero();
@@ -65,7 +65,7 @@ LANE_INLINE vec3 times(double k, vec3 a) /* k is a constant of the model */
 {
     return (vec3){k * a.x, k * a.y, k * a.z};
 }
-/* a v.x + b v.y + c v.z; each of a, b, c a lane or a constant of the model */
+/* a v.x + b v.y + c v.z; a, b and c are lanes or constants of the model */
 #define dot3(a, b, c, v) add_mul(add_mul((a) * (v).x, b, (v).y), c, (v).z)
 LANE_INLINE lane dot(vec3 a, vec3 b)
 {
@@ -87,7 +87,8 @@ LANE_INLINE vec3 cross_const_add(vec3 s, vec3 a, const double r[3])
     return (vec3){sub_mul(add_mul(s.x, r[2], a.y), r[1], a.z), sub_mul(add_mul(s.y, r[0], a.z), r[2], a.x),
                   sub_mul(add_mul(s.z, r[1], a.x), r[0], a.y)};
 }
-/* s + r x b, where r is a constant of the model; only its components flagged in `along` (DYN_ALONG_X ...) are used */
+/* s + r x b, where r is a constant of the model; components of r not flagged in `along` (DYN_ALONG_X ...) count as
+ * zero */
 LANE_INLINE vec3 offset_cross_add(vec3 s, const double r[3], unsigned along, vec3 b)
 {
     if (along & DYN_ALONG_X) s = (vec3){s.x, sub_mul(s.y, r[0], b.z), add_mul(s.z, r[0], b.y)};
@@ -99,7 +100,7 @@ LANE_INLINE sym3 sym3_add(sym3 a, sym3 b)
 {
     return (sym3){a.xx + b.xx, a.xy + b.xy, a.xz + b.xz, a.yy + b.yy, a.yz + b.yz, a.zz + b.zz};
 }
-/* Pointer to entry (i, j) of a symmetric matrix; i and j are constants of the inlined code. */
+/* Returns a pointer to entry (i, j) of a symmetric matrix; i and j are constants of the inlined code. */
 LANE_INLINE lane *sym3_at(sym3 *s, int i, int j)
 {
     if (i == j) return i == 0 ? &s->xx : i == 1 ? &s->yy : &s->zz;
@@ -183,8 +184,8 @@ LANE_INLINE wrench wrench_sub(wrench a, wrench b)
 {
     return (wrench){sub(a.f, b.f), sub(a.n, b.n)};
 }
-/* Moves the reference point of the twist u to the point p: v + w x p. Only components of p flagged in `along` are
- * used. */
+/* Returns the twist u with its reference point moved to p: v + w x p. Components of p not flagged in `along` count as
+ * zero. */
 LANE_INLINE twist twist_at(twist u, const double p[3], unsigned along)
 {
     if (along & DYN_ALONG_X) u.v = (vec3){u.v.x, add_mul(u.v.y, p[0], u.w.z), sub_mul(u.v.z, p[0], u.w.y)};

@@ -44,8 +44,8 @@ LANE_INLINE lane lane_gauss(lane x)
 }
 #else
 
-/* With one lane, bit operations would move numbers between floating-point and integer registers. So several angles are
- * computed at once in vectors. */
+/* Several angles are computed at once in a vector: with a single double, the bit operations would move numbers between
+ * floating-point and integer registers. */
 #if LANES == 1 && defined __FMA__ && !defined DYN_UNFUSED
 enum { TRIG_ANGLES = 4 };
 typedef double   trig __attribute__((vector_size(32)));
@@ -73,7 +73,7 @@ typedef lane_word trig_word;
 /* c + a b as lane_fma computes it; c and b may be scalar constants */
 #define trig_add_mul(c, a, b) trig_fma(a, (b) - (trig){0}, (c) - (trig){0})
 
-/* Exchanges sine and cosine where the quadrant k is odd. */
+/* Exchanges sine and cosine in the lanes in which the quadrant k is odd. */
 LANE_INLINE void trig_exchange(trig_word k, trig *s, trig *c)
 {
 #if LANES == 8
@@ -88,8 +88,8 @@ LANE_INLINE void trig_exchange(trig_word k, trig *s, trig *c)
 #endif
 }
 
-/* Computes r = x + d - k pi/2. For |x| >= 1, x minus k times the first part of pi/2 is a multiple of 2^-52 below 2,
- * hence exact. */
+/* Computes r = x + d - k pi/2, with k the nearest quadrant. For |x| >= 1, x minus k times the first part of pi/2 is
+ * exact, since it is a multiple of 2^-52 below 2. */
 LANE_INLINE trig trig_reduced(trig x, trig d, trig k)
 {
 #ifdef DYN_UNFUSED
@@ -105,8 +105,8 @@ LANE_INLINE trig trig_reduced(trig x, trig d, trig k)
 #endif
 }
 
-/* Computes sine and cosine of x + d + quarter turns. |d| must be at most pi/4; d is separate because the sum x + d
- * loses digits of d when x is large. `rounder` is DYN_ROUNDER + the number of quarter turns. */
+/* Computes sine and cosine of x + d + n pi/2 for a number n of quarter turns, with `rounder` = DYN_ROUNDER + n. |d|
+ * must be at most pi/4; d is separate because the sum x + d loses digits of d if x is large. */
 LANE_INLINE void trig_sincos(trig x, trig d, trig rounder, trig *s, trig *c)
 {
     trig      kr = trig_add_mul(rounder, x + d, 0.63661977236758134308);
@@ -137,8 +137,8 @@ LANE_INLINE void trig_sincos(trig x, trig d, trig rounder, trig *s, trig *c)
     *c = (trig)((trig_word)*c ^ (kc & sign));
 }
 
-/* Computes cosine and sine of TRIG_ANGLES angles x + d + quarter turns (trig_sincos). cs receives a pair (cosine, sine)
- * for each angle. */
+/* Computes cosine and sine of TRIG_ANGLES angles x + d + quarter turns, as trig_sincos does. cs receives a pair
+ * (cosine, sine) for each angle. */
 LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *rounder, lane *cs)
 {
     trig s, c;
@@ -152,8 +152,8 @@ LANE_INLINE void lane_cosine_sine(const lane *x, const double *d, const double *
 #endif
 }
 
-/* e^y - 1, where |y| must be at most 44. With y = k ln 2 + r,  e^y - 1 = 2^k (e^r - 1) + (2^k - 1),  and e^r - 1 is
- * Taylor's series on |r| <= 0.35. */
+/* Returns e^y - 1 for |y| <= 44. With y = k ln 2 + r,  e^y - 1 = 2^k (e^r - 1) + (2^k - 1), where e^r - 1 is a Taylor
+ * series, |r| <= 0.35. */
 LANE_INLINE lane lane_expm1(lane y)
 {
     lane      kr  = add_mul(DYN_ROUNDER, 1.44269504088896338700, y);
@@ -186,7 +186,7 @@ LANE_INLINE lane lane_tanh(lane x)
     lane t = e / (e + 2.0);
     return lane_select(lane_less(x, lane_of(0)), -t, t);
 }
-/* exp(-x^2), with an error of about 2e-16. For |x| >= 6.6 it is less than that. */
+/* Returns exp(-x^2) with an absolute error of about 2e-16. For |x| >= 6.6 the value is below this error. */
 LANE_INLINE lane lane_gauss(lane x)
 {
     lane a = lane_abs(x);

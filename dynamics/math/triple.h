@@ -1,8 +1,8 @@
-/* triple.h - defines `triple`: the x, y and z component of a vector, computed together.
+/* triple.h - defines `triple`: the x, y and z components of a vector, computed together.
  *
- * With several lanes a triple is a vec3. With one lane, where the processor has fused vectors of four doubles, it is
- * one such vector, so that one state fills the vector registers too. Each component undergoes the operations that it
- * would undergo alone, so the type changes no bits. */
+ * With several lanes a triple is a vec3. With one lane, on processors with fused operations on vectors of four doubles,
+ * it is one such vector, so that one state fills the vector registers too. Operations act on each component by itself,
+ * so that the type changes no bits of the results. */
 #pragma once
 #include "spatial.h"
 
@@ -30,7 +30,7 @@ LANE_INLINE triple triple_negative(triple a)
 {
     return -a;
 }
-/* k in every component; x - 0 keeps the sign of -0 */
+/* Returns a triple with k in every component; k - 0 keeps the sign of k = -0. */
 LANE_INLINE triple triple_same(lane k)
 {
     return k - (triple){0};

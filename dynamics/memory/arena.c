@@ -1,4 +1,4 @@
-/* arena.c - takes aligned pieces from malloc and frees them together (arena.h). */
+/* arena.c - allocates aligned pieces of memory by aligned_alloc() and frees them together (arena.h). */
 #include "arena.h"
 #include "dynamics/dynamics.h"
 #include <stdint.h>
@@ -13,7 +13,7 @@ static void *take(void *arg, size_t bytes)
 {
     dyn_arena *arena = arg;
     if (bytes > SIZE_MAX / 2) return NULL;
-    /* aligned_alloc wants a multiple of the alignment. */
+    /* aligned_alloc() requires a multiple of the alignment. */
     const size_t     whole = (bytes + DYN_ALIGN - 1) / DYN_ALIGN * DYN_ALIGN;
     dyn_arena_piece *piece = aligned_alloc(DYN_ALIGN, sizeof *piece + whole);
     if (!piece) return NULL;

@@ -11,11 +11,11 @@
 #include "memory.h"
 
 typedef struct dyn_arena {
-    struct dyn_arena_piece *last; /* the piece taken last; each knows the one before */
+    struct dyn_arena_piece *last; /* the piece allocated last; each piece points to the one before */
 } dyn_arena;
 
-/* Returns the arena as the memory of computations. It refuses what malloc refuses, and has no limit of its own. */
+/* Returns a dyn_memory that allocates from the arena. It fails only if malloc fails, and has no limit of its own. */
 dyn_memory dyn_arena_memory(dyn_arena *arena);
 
-/* Frees all pieces. The arena is empty again and may be used. */
+/* Frees all pieces. The arena is then empty and may be used again. */
 void dyn_arena_free(dyn_arena *arena);

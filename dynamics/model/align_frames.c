@@ -2,16 +2,16 @@
  * more zeros.
  *
  * Rotation. The frame F of a revolute body may have any angle about its z. Let theta be the angle gamma of one child,
- * and p the body's parent. Then
+ * and gamma_p, beta_p the angles of the body's own joint transform. Then
  *     F' = F Rz(theta):  R_pc' = Rz(gamma_p) Rx(beta_p) Rz(s + theta),  x_F' = Rz(theta)^T x_F,
  * and the child's own constant rotation is Rx(beta) alone, which makes every transform to and from the child cheaper.
  * Half a turn more makes it Rx(-beta), because  Rz(pi) Rx(beta) Rz(s) = Rx(-beta) Rz(s) Rz(pi);  the last factor
  * rotates the child's frame. So Rx(90 deg) can become Rx(-90 deg), which costs nothing after a rotation about z
  * (joint.h).
  *
- * theta is stored as quarter turns, which exchange cosine and sine of s (trig.h), and a remainder `frame_angle`, which
- * is added to the angle. All constants are rotated by the cosine and sine of the stored theta, not by those of gamma.
- * So errors do not accumulate along a chain of 512 joints.
+ * theta is stored as a number of quarter turns, which exchange cosine and sine of s (trig.h), and a remainder
+ * `frame_angle`, which is added to the angle. All constants are rotated by the cosine and sine of the stored theta, not
+ * by those of gamma. So errors do not accumulate along a chain of 512 joints.
  *
  * Shift. The origin of a revolute body's frame may be anywhere on its z. If the origin moves by d z, the offset p_pc of
  * a child becomes p_pc - d z, which can make one component zero. The body's own p_pc becomes p_pc + d R_pc e_z. This
@@ -58,8 +58,8 @@ static bool is_near(double x, double y)
     return fabs(x - y) <= KIND_TOLERANCE;
 }
 
-/* Returns gamma of the first child with gamma = +-90 deg; otherwise gamma of the first child with gamma != 0; otherwise
- * no rotation. */
+/* Returns the rotation theta for body i: gamma of its first child with gamma = +-90 deg; otherwise gamma of the first
+ * child with gamma != 0; otherwise no rotation. */
 static z_rotation choose_rotation(const dyn_model *m, const dyn_body *body, int i)
 {
     z_rotation other = quarter_turns(0);
@@ -68,7 +68,7 @@ static z_rotation choose_rotation(const dyn_model *m, const dyn_body *body, int 
         if (c->tree.parent != i || c->pose.turn != DYN_TURN_ZX || dyn_joint_has_quaternion(c->joint.kind)) continue;
         if (is_near(c->pose.cg, 0) && is_near(fabs(c->pose.sg), 1)) return quarter_turns(c->pose.sg > 0 ? 1 : 3);
         if (other.angle == 0 && !is_near(c->pose.cg, -1))
-            other = z_rotation_of(c->pose.cg, c->pose.sg); /* a turn by gamma = 180 deg is left to absorb_half_turn */
+            other = z_rotation_of(c->pose.cg, c->pose.sg); /* gamma = 180 deg is treated by absorb_half_turn */
     }
     return other;
 }
@@ -81,8 +81,8 @@ static void subtract_rotation(z_rotation t, double *cg, double *sg)
     *sg = dyn_double_double_dot(t.c, s, t.s, -c);
 }
 
-/* True if, after rotating the frame of body i by t, more of its children have Rx(90 deg) than Rx(-90 deg) as constant
- * rotation. */
+/* True if, after a rotation of the frame of body i by t, more of its children have the constant rotation Rx(90 deg)
+ * than Rx(-90 deg). */
 static bool has_more_plus_turns(const dyn_model *m, const dyn_body *body, int i, z_rotation t)
 {
     int more = 0;
@@ -116,7 +116,7 @@ static void turn_pose(const double Rt[3][3], dyn_pose *X)
     *X                  = pose_mul(&turn, X);
 }
 
-/* Sets E to Rz^T E Rz, the second moments after the body frame is rotated by t about z. */
+/* Sets the second moments E to Rz^T E Rz, their values after the body frame is rotated by t about z. */
 static void turn_moments(z_rotation t, double E[6])
 {
     const double c = t.c.high, s = t.s.high, xx = E[0], xy = E[1], xz = E[2], yy = E[3], yz = E[4];
@@ -127,7 +127,7 @@ static void turn_moments(z_rotation t, double E[6])
     E[4] = c * yz - s * xz;
 }
 
-/* Rotates the pose of a child, b, when its parent's frame is rotated by theta about z: gamma' = gamma - theta. */
+/* Adapts the pose of a child b to the rotation of its parent's frame by theta about z: gamma' = gamma - theta. */
 static void turn_child(z_rotation t, const double Rt[3][3], dyn_body *b)
 {
     if (dyn_joint_has_quaternion(b->joint.kind)) {
@@ -189,8 +189,8 @@ static void move_along_axis(dyn_body *b, double d)
     dyn_canonical_offsets(b);
 }
 
-/* Number of components of p_pc, of the children and of body i itself, that become zero if the origin of body i moves by
- * d z. */
+/* Returns the number of components of p_pc, of body i and its children, that become zero minus those that become
+ * nonzero if the origin of body i moves by d z. */
 static int count_axes_saved(const dyn_model *m, const dyn_body *body, int i, double d)
 {
     const dyn_body *b     = &body[i];
@@ -205,7 +205,7 @@ static int count_axes_saved(const dyn_model *m, const dyn_body *body, int i, dou
 }
 
 /* Moves the origin of body i's frame by d z, and transforms all quantities in that frame and the poses of the children:
- *     h' = h - m d z,  also of the compensated mass,  E' = E - d (h z^T + z h^T) + m d^2 z z^T. */
+ *     h' = h - m d z (also of the compensated mass),  E' = E - d (h z^T + z h^T) + m d^2 z z^T. */
 static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, double d)
 {
     dyn_body *b = &body[i];

@@ -1,8 +1,9 @@
 /* canonical.c - converts a link of the description into its moving body (model.h): joint transform and inertia.
  *
- * The axis of each moving joint becomes the z axis of its body. Let A be a rotation with A e_z = axis, and R_pj that of
- * the joint frame in the parent body. R = R_pj A is factored as Rz(gamma) Rx(beta) Rz(theta), the "zxz" Euler angles.
- * theta rotates about the joint axis and is absorbed in the body frame; Rz(gamma) Rx(beta) Rz(s) is left at s. */
+ * The axis of each moving joint becomes the z axis of its body. Let A be a rotation with A e_z = axis, and R_pj the
+ * rotation of the joint frame in the parent body. R = R_pj A is factored as Rz(gamma) Rx(beta) Rz(theta), the "zxz"
+ * Euler angles. theta rotates about the joint axis and is absorbed in the body frame; the joint transform at position s
+ * is then Rz(gamma) Rx(beta) Rz(s). */
 #include "canonical.h"
 #include "dynamics/math/double_double.h"
 #include "pose.h"
@@ -70,9 +71,9 @@ static bool is_near(double x, double kind)
     return fabs(x - kind) <= KIND_TOLERANCE;
 }
 
-/* Sets beta and gamma of R = Rz(gamma) Rx(beta) Rz(theta) from R e_z = (sg sa, -cg sa, ca), where c and s denote
- * cosine and sine of gamma (g) and of beta (a: angle between the axes). The sign of sa is chosen so that cg >= 0; then
- * gamma is zero for every rotation about +-x. */
+/* Sets beta and gamma from R e_z = (sg sa, -cg sa, ca) for R = Rz(gamma) Rx(beta) Rz(theta): cg, sg are cosine and sine
+ * of gamma, ca, sa those of beta, the angle between the axes. The sign of sa is chosen so that cg >= 0; then gamma is
+ * zero for every rotation about +-x. */
 static void set_constant_turn(dyn_body *b, const double R[3][3])
 {
     double sa = dyn_length(R[0][2], R[1][2]), norm = dyn_length(sa, R[2][2]);
@@ -119,8 +120,8 @@ void dyn_canonical_offsets(dyn_body *b)
         if (fabs(b->pose.p_pc[k]) <= least) b->pose.p_pc[k] = 0;
 }
 
-/* Computes Rz(theta) = (Rz(gamma) Rx(beta))^T R. The last row of R gives theta as well. But for tiny beta gamma is
- * inaccurate, and only this product compensates the error of gamma exactly. */
+/* Computes Rz(theta) = (Rz(gamma) Rx(beta))^T R. The last row of R gives theta as well; but gamma is inaccurate if beta
+ * is tiny, and only this product compensates the error of gamma exactly. */
 static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
 {
     double x[3] = {R[0][0], R[1][0], R[2][0]}, y[3] = {R[0][1], R[1][1], R[2][1]}; /* columns of R */
@@ -134,7 +135,7 @@ static void theta_of(const dyn_body *b, const double R[3][3], double Rz[3][3])
     memcpy(Rz, (double[3][3]){{c, -s, 0}, {s, c, 0}, {0, 0, 1}}, sizeof(double[3][3]));
 }
 
-/* A joint with a quaternion needs no axis of its own: the body frame is the moved joint frame. */
+/* Sets the transform of a joint with a quaternion, which has no axis: its body frame is the moved joint frame. */
 static void set_free_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
 {
     b->pose.ca = b->pose.cg = 1;
@@ -154,7 +155,8 @@ static void set_axis_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
     theta_of(b, R, Rz);
     memcpy(b->pose.p_pc, X_bj->p, sizeof b->pose.p_pc);
     dyn_canonical_offsets(b);
-    /* X_bj2: link frame in the body frame, Rz(theta) A^T * after, with `after` of dyn_link */
+    /* X_bj2: pose of A's frame, moved with the joint, in the body frame: Rz(theta) A^T. Times `after` of dyn_link it
+     * gives the link frame. */
     dyn_pose X_bj2 = pose_identity();
     double   At[3][3];
     for (int i = 0; i < 3; i++)

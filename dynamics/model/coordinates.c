@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Rotates the quaternion r by the rotation vector w in its own axes: r <- r (w/|w| sin(|w|/2), cos(|w|/2)). */
+/* Rotates the unit quaternion r by the rotation vector w, in rad and in the rotated axes: r <- r (w/|w| sin(|w|/2),
+ * cos(|w|/2)). */
 static void rotate_quaternion(double *r, size_t stride, const double w[3])
 {
     double x[3], s = r[3 * stride], u[3], v[3];
@@ -63,7 +64,7 @@ void dyn_coordinates_move(const dyn_body *body, double *q, size_t stride, const 
     rotate_quaternion(q + linear * stride, stride, w);
 }
 
-/* Bracket of two motions (v, w) of a rigid body in its own axes: (w_a x v_b - w_b x v_a, w_a x w_b). */
+/* Computes the bracket of two motions (v, w) of a rigid body in its own axes: (w_a x v_b - w_b x v_a, w_a x w_b). */
 void dyn_coordinates_bracket(const dyn_body *body, size_t stride, const double *a, const double *b, double *bracket)
 {
     double va[3], wa[3], vb[3], wb[3], x[3], y[3];

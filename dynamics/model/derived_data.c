@@ -1,4 +1,4 @@
-/* derived_data.c - computes what the algorithms need to know about each body and about the whole tree (canonical.h). */
+/* derived_data.c - computes data of each body and of the whole tree that the algorithms need (canonical.h). */
 #include "dynamics/math/double_double.h"
 #include "canonical.h"
 #include <math.h>
@@ -7,9 +7,9 @@
 /* Row and column of the six entries of E, or of any symmetric matrix. */
 static const int entries[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
 
-/* Returns an upper bound, kg m^2, of the second moment of the subtree of body b about its parent's origin. For all
- * directions of the vectors r of the mass points, and the offset p of b in the parent, int |r + p|^2 dm <= (sqrt(int
- * r^2 dm) + sqrt(m) |p|)^2. */
+/* Returns an upper bound, kg m^2, of the second moment of the subtree of body b about its parent's origin. With p the
+ * offset of b in the parent and r the vectors to the mass points from b's origin, for all directions of r: int |r +
+ * p|^2 dm <= (sqrt(int r^2 dm) + sqrt(m) |p|)^2. */
 static double subtree_moment_at_parent(const dyn_body *b)
 {
     const double *p        = b->joint.kind == DYN_SPHERICAL ? b->pose.before.p : b->pose.p_pc;
@@ -18,8 +18,8 @@ static double subtree_moment_at_parent(const dyn_body *b)
     return reach * reach;
 }
 
-/* Adds the mass moments on the axis of body b to its parent's moments. They are those of a rod along the axis z through
- * the point p:
+/* Adds the mass moments that lie on the axis of body b (axis_moments) to its parent's moments. The moments are those of
+ * a rod along the axis z through the point p, in the parent's frame:
  *     h += m p + h.z z,  E += m p p^T + h.z (p z^T + z p^T) + E.zz z z^T. */
 static void move_axis_moments(dyn_body *b, dyn_moments *to)
 {
@@ -71,8 +71,8 @@ static dyn_moments moments_about(const dyn_moments *moments, const double p[3])
     return about;
 }
 
-/* Sets the origin of the next body of a chain in each body's frame, and the regrouped moments about it. The caller must
- * have computed the regrouped moments and the runs (dyn_run). */
+/* Sets next_origin of each body, the origin of the next body of its run in its frame, and the regrouped moments about
+ * this point. Regrouped moments and runs must have been computed. */
 static void set_next_origins(const dyn_model *m, dyn_body *body)
 {
     for (size_t r = 0; r < m->n_runs; r++) {
@@ -110,7 +110,7 @@ static bool is_unit_revolute(const dyn_body *b)
     return b->joint.kind == DYN_REVOLUTE && !b->joint.has_ratio;
 }
 
-/* Returns the kind of the parent's joint. The parent must have been processed before the body. */
+/* Returns the kind of the parent's joint. The parent's own data must be complete. */
 static dyn_parent_joint parent_joint_of(const dyn_body *body, int parent)
 {
     if (parent == DYN_WORLD) return DYN_PARENT_WORLD;
@@ -119,7 +119,8 @@ static dyn_parent_joint parent_joint_of(const dyn_body *body, int parent)
     return p->tree.parent == DYN_WORLD ? DYN_PARENT_GROUNDED : DYN_PARENT_UNIT_REVOLUTE;
 }
 
-/* True if the body may be part of a plain run (dyn_run); assume_plain_body in joint.h relies on it. */
+/* True if the body has the properties of a body in a plain run (dyn_run), on which assume_plain_body in joint.h
+ * relies. */
 static bool is_plain(const dyn_body *b)
 {
     return b->joint.kind == DYN_REVOLUTE && b->joint.is_ideal && !b->joint.mimic && !b->joint.has_slide_body;

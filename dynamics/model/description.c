@@ -4,7 +4,8 @@
 #include <math.h>
 
 #define UNIT_TOLERANCE                                                                                                 \
-    1e-9 /* tolerance of an axis' length; a larger error is the caller's mistake, a smaller one is rounding */
+    1e-9 /* tolerance of the length of an axis; a larger error is a mistake of the caller, a smaller one is rounding   \
+          */
 
 static bool all_finite(const double *x, size_t n)
 {
@@ -41,8 +42,8 @@ static bool spring_is_finite(const dyn_spring *s)
         (const double[]){s->stiffness, s->damping, s->rest, s->stiffness2, s->stiffness3, s->damping2, s->damping3}, 7);
 }
 
-/* True if the link has no property that only joints of one coordinate may have, and a finite rotor and damper if it has
- * a quaternion, and a finite stiffness if it is spherical. */
+/* True if the link has no property that only joints of one coordinate may have. A joint with a quaternion may have
+ * rotor inertia and damping, a spherical joint also stiffness; these must be finite. */
 static bool has_no_axis_data(const dyn_link *l)
 {
     const dyn_friction *f         = &l->friction;
@@ -87,7 +88,7 @@ static bool motor_numbers_valid(const dyn_motor *m)
                            friction_is_finite(&m->friction) && is_unit(m->axis));
 }
 
-/* True for joints of one coordinate. Only such joints can lead or follow a mimic or have a motor. */
+/* True for joints of one coordinate. Only these joints can be a mimic, the leader of a mimic, or have a motor. */
 static bool has_one_coordinate(const dyn_link *l)
 {
     return dyn_joint_nv(l->joint) == 1;
@@ -107,7 +108,8 @@ static bool is_motor_valid(const dyn_description *d, const dyn_link *l)
            l->rotor_inertia == 0;
 }
 
-/* True if forward dynamics has exactly one solution: the friction must grow by less than the load that causes it. */
+/* True if the load coefficients of a joint and its motor add up to less than 1, so that the friction grows by less than
+ * the load that causes it and forward dynamics has exactly one solution. */
 static bool is_load_valid(const dyn_link *l)
 {
     const double own = l->friction.load, motor = l->motor.present ? l->motor.friction.load : 0;
@@ -134,8 +136,8 @@ static bool is_drive_valid(const dyn_description *d, const dyn_drive *drive)
     return true;
 }
 
-/* Checks the motors of coupled transmissions. Friction that depends on the load is a map of each coordinate alone,
- * which the friction of a drive, spread over several coordinates, is not: a drive has no load coefficient. */
+/* Checks the motors of coupled transmissions. A drive must have no load coefficient: friction that depends on the load
+ * is computed for each coordinate by itself, but the friction of a drive acts on several coordinates. */
 static dyn_status check_drives(const dyn_description *d, int *where)
 {
     for (size_t k = 0; k < d->n_drives; k++) {

@@ -20,15 +20,15 @@
 #include "pose.h"
 #include <string.h>
 
-/* Sets the axes e_x and e_y of a planar joint, in the joint frame: the smallest rotation that takes e_z to the axis is
- * 1 + [v] + [v]^2 / (1 + c), with v = e_z x axis and c = axis.z. For axis = -e_z it is half a turn about e_x. */
+/* Computes the axes e_x and e_y of a planar joint in the joint frame. The smallest rotation that takes e_z to the axis
+ * is 1 + [v] + [v]^2 / (1 + c), with v = e_z x axis and c = axis.z. For axis = -e_z it is half a turn about e_x. */
 static void plane_axes(const double axis[3], double e_x[3], double e_y[3])
 {
     double x = axis[0], y = axis[1], z = axis[2], across = x * x + y * y;
     bool   turned = z < 0 && across == 0;
     double k      = turned  ? 0
                     : z < 0 ? (1 - z) / across
-                            : 1 / (1 + z); /* equal to (1 - z) / across, which is accurate near -e_z */
+                            : 1 / (1 + z); /* (1 - z) / across would be inaccurate near e_z, this is so near -e_z */
     memcpy(e_x, (double[3]){1 - k * x * x, -k * x * y, -x}, sizeof(double[3]));
     memcpy(e_y, (double[3]){-k * x * y, turned ? -1 : 1 - k * y * y, -y}, sizeof(double[3]));
 }
@@ -86,8 +86,8 @@ bool dyn_link_has_rotor_body(const dyn_link *link)
     return link->joint != DYN_FIXED && (link->elastic || link->motor.present);
 }
 
-/* Returns the friction of the joint as a function of the rotor's speed, which is r times the joint's rate, such that
- * friction(rate) = r spin_friction(r rate). */
+/* Returns the friction of the rotor's joint as a function of the rotor's speed, which is r times the joint's rate, such
+ * that f(rate) = r spin_friction(r rate) for the friction f of the motor. */
 static dyn_friction spin_friction(const dyn_friction *f, double r)
 {
     double size = r < 0 ? -r : r;
@@ -101,8 +101,8 @@ static dyn_friction spin_friction(const dyn_friction *f, double r)
                           .load               = f->load};
 }
 
-/* Moves the spin inertia J a a^T from the body that carries the motor, `host`, to the rotor's body. In the rotor's
- * frame, whose z is a, its second moments are J/2, J/2, -J/2. */
+/* Moves the spin inertia J a a^T from `host`, the body that carries the motor, to the rotor's body. In the rotor's
+ * frame, whose z is a, the second moments xx, yy and zz are J/2, J/2 and -J/2. */
 static void move_spin_inertia(dyn_body *rotor, dyn_body *host, const dyn_pose *X_bl, const dyn_motor *motor)
 {
     const double *a = motor->axis, J = motor->spin_inertia;
@@ -130,7 +130,7 @@ void dyn_make_rotor_body(dyn_body *rotor, dyn_body *host, const dyn_link_place *
     }
     dyn_canonical_joint(rotor, &revolute, &here);
     rotor->tree.parent     = place->body;
-    rotor->joint.has_ratio = true; /* joint_position tests this flag first; for a rotor it then returns zero */
+    rotor->joint.has_ratio = true; /* joint_position tests has_ratio first, and returns zero for a rotor */
     rotor->joint.is_rotor  = true;
     if (motor->present) move_spin_inertia(rotor, host, &place->X_bl, motor);
 }

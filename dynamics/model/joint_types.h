@@ -4,8 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* X(KIND, nq, nv): kind and numbers of coordinates. S is the motion subspace, in the axes of the moved frame. Types
- * with a quaternion are last, and it is the last four entries of their q. */
+/* X(KIND, nq, nv): kind of joint and numbers of its positions and velocities. S is the motion subspace [linear;
+ * angular] in the axes of the moved frame, z the joint axis. Types with a quaternion come last; the quaternion is the
+ * last four entries of q. */
 /* clang-format off */
 #define DYN_JOINT_TYPES(X)                                                                                             \
     X(FIXED,     0, 0) /* no motion: the link is merged into its parent */                                            \
@@ -60,18 +61,18 @@ enum { DYN_MAX_PARTS = 3 /* most bodies into which one joint is expanded: three 
 
 struct dyn_link;
 
-/* Properties of a joint type beside its kind and numbers of coordinates. */
+/* Properties of a joint type besides its kind and numbers of coordinates. */
 typedef struct dyn_joint_type {
     const char *name;               /* name of the type in a model document */
     const char *unlimited;          /* name of the same type without limits of position, or NULL */
     bool        has_axis;           /* the document must give "axis" */
     bool        has_pitch;          /* the document must give "pitch" */
-    bool        turns;              /* an inertia tensor alone, without mass, makes the link move */
+    bool        turns;              /* true: an inertia tensor, even without mass, has an effect on the joint */
     int         angle;              /* index of the angle among the joint's coordinates, or -1 */
-    const char *position_suffix[8]; /* names of the joint's entries of q are the joint's name + these suffixes; ends
-                                       with NULL */
-    const char *velocity_suffix[7]; /* names of the joint's entries of qd are the joint's name + these suffixes; ends
-                                       with NULL */
+    const char *position_suffix[8]; /* NULL-terminated; the joint's entries of q are named by the joint's name +
+                                       these suffixes */
+    const char *velocity_suffix[7]; /* NULL-terminated; the joint's entries of qd are named by the joint's name +
+                                       these suffixes */
     /* Splits a link into links whose joint types the kernels support; returns their number. NULL: the kernels support
      * the type itself. */
     size_t (*expand)(const struct dyn_link *link, struct dyn_link *part /* [DYN_MAX_PARTS] */);

@@ -19,7 +19,8 @@ typedef struct builder {
     dyn_run        *run;
 } builder;
 
-/* Adds the inertia of a link, whose frame has the pose X in the body, and the compensation of its weight. */
+/* Adds the inertia of a link, whose frame has the pose X in the body frame, to a body; also the compensated `share` of
+ * its weight. */
 static void add_mass(dyn_body *b, const dyn_pose *X, const dyn_inertia *inertia, double share)
 {
     dyn_compensation *c = &b->compensation;
@@ -70,7 +71,8 @@ static void take_coordinates(builder *to, dyn_body *b, dyn_joint_kind joint)
     to->m->nv += dyn_joint_nv(joint);
 }
 
-/* Adds a body for the joint of link l on the body at `place`; then sets `place` to the new body. */
+/* Adds a body for the joint of link l, number `index`, on the body at `place`; then sets `place` to the link frame's
+ * pose in the new body. */
 static dyn_body *add_body(builder *to, const dyn_link *l, int index, dyn_link_place *place)
 {
     dyn_model *m     = to->m;
@@ -88,7 +90,8 @@ static dyn_body *add_body(builder *to, const dyn_link *l, int index, dyn_link_pl
     return b;
 }
 
-/* Adds the bodies of a link. The last part of an expanded joint is the link itself and has a row. */
+/* Adds the bodies of link l, number `index`. The last body of an expanded joint is the link itself and has a row in the
+ * outputs. */
 static void add_link(builder *to, const dyn_link *l, int index)
 {
     dyn_link_place *place = &to->link[index];
@@ -105,7 +108,7 @@ static void add_link(builder *to, const dyn_link *l, int index)
         b->joint.mover        = (int)to->m->n_movers++;
         b->joint.is_multi_dof = dyn_joint_nv(l->joint) > 1;
         b->compensation.share = l->gravity_compensation;
-        if (l->elastic) b->joint.rotor_inertia = 0; /* an elastic joint's rotor moves with the motor coordinate */
+        if (l->elastic) b->joint.rotor_inertia = 0; /* it belongs to the motor coordinate of an elastic joint */
         add_row(to, place->body);
     }
     if (place->body != DYN_WORLD) add_mass(&to->body[place->body], &place->X_bl, &l->inertia, l->gravity_compensation);
@@ -121,7 +124,7 @@ static void add_elasticity(builder *to, const dyn_link *l, dyn_body *rotor)
         (dyn_coupling){b->joint.q, rotor->joint.q, b->joint.v, rotor->joint.v, l->elasticity};
 }
 
-/* Adds a rotor after all other bodies, so that motor coordinates follow all joint coordinates. */
+/* Adds a rotor. Rotors are added after all other bodies, so that motor coordinates follow all joint coordinates. */
 static void add_rotor(builder *to, const dyn_link *l, int index)
 {
     const dyn_link_place  world = {DYN_WORLD, pose_identity()};
@@ -138,7 +141,8 @@ static void add_rotor(builder *to, const dyn_link *l, int index)
     if (l->elastic) add_elasticity(to, l, rotor);
 }
 
-/* True if body i slides along the axis of the joint that it carries, as forward dynamics assumes (geared_joint.h). */
+/* True if body i slides along the axis of the joint of `carried`, the body that it carries, as forward dynamics assumes
+ * (geared_joint.h). */
 static bool slides_along_axis(const dyn_body *body, int i, const dyn_body *carried)
 {
     return body[i].joint.kind == DYN_PRISMATIC && carried->tree.parent == i && carried->pose.turn == DYN_TURN_NONE;
@@ -178,7 +182,7 @@ static void resolve_mimics(builder *to, const dyn_description *d)
     }
 }
 
-/* True if all joints of a drive are on one way from a tip to the base. */
+/* True if all joints of a drive are on one path from a tip to the base. */
 static bool is_on_chain(const dyn_body *body, const dyn_drive *d)
 {
     int last = d->joint[0];
@@ -191,7 +195,8 @@ static bool is_on_chain(const dyn_body *body, const dyn_drive *d)
     return met == d->n;
 }
 
-/* Adds the motors of coupled transmissions: finds the bodies of their joints, then the entries of these in qd. */
+/* Adds the motors of coupled transmissions. drive->joint becomes the entries of the joints in qd instead of their
+ * links. */
 static void add_drives(builder *to, const dyn_description *d)
 {
     dyn_model *m = to->m;
@@ -219,7 +224,7 @@ static void number_dofs(dyn_model *m, dyn_body *body)
     }
 }
 
-/* True if a compensation is in force, or would be for other parameters of a body. */
+/* True if a link of some body has gravity compensation, even if the link has no mass now. */
 static bool has_compensation(const dyn_model *m)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
@@ -343,7 +348,7 @@ void dyn_model_free(dyn_model *model)
     free(model);
 }
 
-/* Returns the length of a vector, also where the squares of its components are out of the range of double. */
+/* Returns the length of a vector, without overflow or underflow of the squares of its components. */
 static double length(const double v[3])
 {
     double scale = fmax(fabs(v[0]), fmax(fabs(v[1]), fabs(v[2])));

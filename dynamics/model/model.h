@@ -1,4 +1,4 @@
-/* model.h - defines the robot as the algorithms use it.
+/* model.h - defines the model of a robot that the algorithms use.
  *
  * Two structures:
  *     dyn_description  the links of a document, as plain numbers; written by the caller;
@@ -47,16 +47,16 @@ typedef struct dyn_friction {
     double coulomb_velocity; /* rad/s or m/s, width of the smoothed sign(qd); 0: sharp, with sign(0) = 0 */
     double breakaway_positive, breakaway_negative; /* N m or N, magnitudes at rest; 0 without stribeck_velocity */
     double stribeck_velocity;                      /* rad/s or m/s; 0: the magnitudes do not depend on the speed */
-    double load; /* no unit, from 0 to less than 1: friction for each N m or N of T. A mimic takes none, and the sum of
-                    joint and motor is less than 1 */
+    double load; /* no unit, from 0 to less than 1: friction for each N m or N of |T|. 0 for a mimic; joint and motor
+                    together have less than 1 */
 } dyn_friction;
 
-/* With x = q - rest and v = qd, on the left side of the equation of motion:
+/* Force of a spring and damper on the left side of the equation of motion, with x = q - rest and v = qd:
  *
  *     tau_s = stiffness x + stiffness2 x^2 + stiffness3 x^3 + damping v + damping2 v |v| + damping3 v^3
  *
- * A joint with a quaternion has the damping alone, a spherical one the stiffness, too: joint/free_joint_spring.h. An
- * elastic joint has no coefficients of higher powers. */
+ * A floating joint has only the damping, a spherical joint also the stiffness: joint/free_joint_spring.h. An elastic
+ * joint has no coefficients of higher powers. */
 typedef struct dyn_spring {
     double stiffness, damping, rest;
     double stiffness2, stiffness3; /* N m/rad^2 and N m/rad^3, or N/m^2 and N/m^3 */
@@ -99,7 +99,7 @@ typedef struct dyn_link {
     bool moment_at_parent_frame; /* true: the joint wrench's moment is about the origin of the joint frame on the
                                     parent's side (standard DH: frame j-1); false: about the origin of the link frame */
     dyn_inertia inertia;         /* in the link frame */
-    double gravity_compensation; /* share s of the link's weight that a force -s m g at its centre of mass takes away */
+    double gravity_compensation; /* share s of the link's weight that a force -s m g at its centre of mass offsets */
     double rotor_inertia;        /* kg m^2 or kg, reflected to the joint; with a quaternion: free_joint_forces.h */
     dyn_friction friction;
     dyn_spring   spring; /* friction and spring depend on the joint's own position s and rate */
@@ -112,7 +112,7 @@ typedef struct dyn_link {
 
 /* A motor of a coupled transmission, which drives several joints. Its rate is a combination of joint rates, sd = sum of
  * weight qd, so it adds weight (rotor_inertia sdd + friction(sd)) to the left side of each joint's equation of motion.
- * As with dyn_link.rotor_inertia, the energy of the rotor is that of its own rate only. */
+ * As with dyn_link.rotor_inertia, the kinetic energy of the rotor is rotor_inertia sd^2 / 2. */
 typedef struct dyn_drive {
     size_t n;                      /* number of joints, at most DYN_MAX_DRIVEN */
     int    joint[DYN_MAX_DRIVEN];  /* in a dyn_description: index of the joint's link; in a dyn_model: entry in qd */
@@ -124,9 +124,9 @@ typedef struct dyn_drive {
 typedef struct dyn_description {
     bool             floating;                  /* true: the base link is body 0 and moves freely */
     dyn_inertia      base_inertia;              /* inertia of the base link, in its frame; no effect on a fixed base */
-    double           base_gravity_compensation; /* like that of a link */
-    double           base_rotor_inertia;        /* kg and kg m^2, of a floating base: as of a floating joint */
-    double           base_damping;              /* N s/m and N m s/rad, of a floating base: as of a floating joint */
+    double           base_gravity_compensation; /* gravity_compensation of the base link, see dyn_link */
+    double           base_rotor_inertia;        /* kg and kg m^2, of a floating base: free_joint_forces.h */
+    double           base_damping;              /* N s/m and N m s/rad, of a floating base: free_joint_forces.h */
     double           gravity[3];                /* m/s^2, world axes */
     size_t           n_links;                   /* number of links without the base link */
     const dyn_link  *links; /* [n_links], parents before children; coordinates have the order of the moving links */
@@ -150,14 +150,14 @@ typedef enum dyn_turn {
 #define DYN_ALONG_Y 2U
 #define DYN_ALONG_Z 4U
 
-enum { DYN_JOINT_POSE_ENTRIES = 6 }; /* size of joint_pose / size of joint_transform (joint.h) */
+enum { DYN_JOINT_POSE_ENTRIES = 6 }; /* entries of a joint_pose, in units of a joint_transform (joint.h) */
 enum { DYN_MOST_ANGLES = 4 };        /* the largest TRIG_ANGLES of all targets (trig.h) */
 enum { DYN_FORM_FREE = 10 };         /* value of dyn_body_pose.form for joints with a quaternion */
 
-#define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: x + DYN_ROUNDER has x, rounded to an integer, in its low bits */
+#define DYN_ROUNDER 0x1.8p52 /* 1.5 2^52: the low bits of x + DYN_ROUNDER are x rounded to an integer */
 
-/* Kind of the joint of a body's parent, as backward passes use it when they pass the body's wrench to the parent. n.z
- * denotes the moment of the parent's wrench about its joint axis. */
+/* Kind of the joint of a body's parent, by which a backward pass selects code to transmit the body's wrench to the
+ * parent. n.z is the moment of the parent's wrench about the parent's joint axis. */
 typedef enum dyn_parent_joint {
     DYN_PARENT_WORLD,         /* the parent is the world: there is no joint */
     DYN_PARENT_GROUNDED,      /* unit revolute joint on the world: its tau is n.z, and the recursion ends there */
@@ -178,10 +178,10 @@ typedef struct dyn_moments {
 typedef struct dyn_compensation {
     double mass;    /* kg */
     double h[3];    /* kg m, about the body's origin, body frame */
-    double share;   /* gravity_compensation of the links with mass, or of the moving link if none has mass */
+    double share;   /* gravity_compensation of the links that have mass, or of the moving link if none has */
     bool   weighed; /* some link of the body has mass */
-    bool   mixed;   /* links of the body differ in gravity_compensation: the body's weight is not (1 - share) m g, and
-                       tau is no linear function of the body's parameters alone */
+    bool   mixed;   /* links of the body differ in gravity_compensation: the body's weight is not (1 - share) m g,
+                       and tau is not linear in the body's parameters alone */
 } dyn_compensation;
 
 /* The sub-structs of dyn_body are in the order in which dyn_model_build fills them: canonical.c writes
@@ -191,12 +191,12 @@ typedef struct dyn_compensation {
 typedef struct dyn_body_tree {
     int              parent;       /* index of an earlier body, or DYN_WORLD */
     int              link;         /* index of its link in the description, or DYN_WORLD: the base */
-    int              row;          /* row in outputs with one row per body, or -1 if it has none */
+    int              row;          /* index among the rows of outputs per body, or -1: none */
     dyn_parent_joint parent_joint; /* kind of the parent's joint */
     bool             is_leaf;      /* has no children */
     bool             has_branch;   /* has a child other than the next body */
-    bool             carries_run;  /* a run of bodies begins at one of its children, see dyn_run */
-    bool is_last_child;            /* has the highest number of its siblings, so that a backward pass visits it first */
+    bool             carries_run;  /* true: a run begins at one of its children, see dyn_run */
+    bool is_last_child;            /* true: its index is the highest of its siblings; a backward pass visits it first */
 } dyn_body_tree;
 
 /* The joint between a body and its parent. */
@@ -206,16 +206,16 @@ typedef struct dyn_body_joint {
     int            dof;        /* index of its first degree of freedom; degrees of freedom of mimic joints count too */
     int            quaternion; /* index of its quaternion among those of the model; set for joints with a quaternion */
     int            mover;      /* index among the movers, or -1; see dyn_model.n_movers */
-    int            rotor; /* index of the body of its motor's rotor, if that is on this body or its parent; else -1 */
-    bool           is_ideal;  /* one coordinate, without ratio, friction, spring, rotor inertia or mimics */
-    bool           has_ratio; /* ratio != 1 or offset != 0 */
+    int            rotor;      /* index of the rotor of its motor, if that is on this body or its parent; else -1 */
+    bool           is_ideal;   /* one coordinate, without ratio, friction, spring, rotor inertia or mimics */
+    bool           has_ratio;  /* ratio != 1 or offset != 0 */
     bool           has_friction;
     bool           has_spring;            /* has a spring or damper */
     bool           has_polynomial_spring; /* its spring or damper has coefficients of higher powers */
     bool moment_at_parent_frame; /* the joint wrench is about the joint frame on the parent, not about the link frame */
     bool mimic;                  /* its coordinate is that of another joint */
     bool is_rotor;               /* the body is the rotor of a motor: its position has no effect and is taken as zero */
-    bool is_multi_dof;           /* several coordinates, and so no friction; rotor and damper only with a quaternion */
+    bool is_multi_dof;           /* several coordinates, no friction; rotor and damper only with a quaternion */
     bool has_slide_body;         /* helical joint: the previous body is the sliding part */
     double       ratio;          /* joint position per coordinate */
     double       offset;         /* rad or m, joint position at q = 0 */
@@ -237,30 +237,30 @@ typedef struct dyn_body_pose {
     double   p_pc[3];        /* m, origin of the body frame in the parent's body frame, at s = 0 */
     dyn_pose before; /* only for a joint with a quaternion: constant pose of the joint frame in the parent's body frame,
                         in place of p_pc. `turn` is then NONE if its rotation is the identity, else ZX */
-    size_t to_joint_pose; /* for a joint with a quaternion: entries from the body's joint transform to its joint_pose,
-                             see joint_pose_of in joint.h */
-    dyn_pose X_bl;        /* link frame in the body frame: the axes of joint wrenches, and their point unless
-                             moment_at_parent_frame */
+    size_t to_joint_pose; /* for a joint with a quaternion: distance, in entries, from the body's joint transform to
+                             its joint_pose, see joint_pose_of in joint.h */
+    dyn_pose X_bl;        /* link frame in the body frame; joint wrenches are in its axes and, unless
+                             moment_at_parent_frame, about its origin */
 } dyn_body_pose;
 
 /* Data derived from the whole tree. Vectors and tensors are in the body frame.
  *
- * Mass on the axis of a revolute joint moves in the same way with both bodies of the joint. Moving it from one body to
- * the other changes no joint effort (Gautier & Khalil 1990). `regrouped` are the moments of the body after the mass on
- * each revolute axis is moved to the parent, leaves first. A regrouped revolute body has m = h.z = E.zz = 0. */
+ * A mass on the axis of a revolute joint moves in the same way with both bodies of the joint. To transfer it from one
+ * body to the other changes no joint effort (Gautier & Khalil 1990). `regrouped` are the moments of the body after the
+ * mass on each revolute axis is moved to the parent, leaves first. A regrouped revolute body has m = h.z = E.zz = 0. */
 typedef struct dyn_body_derived {
     dyn_moments regrouped;         /* about the body's origin */
-    dyn_moments regrouped_at_next; /* about next_origin: a backward pass adds the child's wrench there, before the shift
-                                      to the body's origin, which saves operations */
-    double   next_origin[3];       /* m, origin of the next body within a plain run, else of the body */
+    dyn_moments regrouped_at_next; /* about next_origin: a backward pass adds the child's wrench at that point before
+                                      it shifts the sum to the body's origin, which saves operations */
+    double   next_origin[3];       /* m, origin of the next body in a plain run, else of this body */
     unsigned next_offsets;         /* DYN_ALONG_x flags: components of next_origin that are not zero */
-    double   axis_moments[3]; /* kg, kg m, kg m^2: m, h.z and E.zz that a revolute body moved to its parent, or to the
-                                 ground; zero for other joints */
-    double regrouped_mass;    /* kg, regrouped mass of the body and its descendants */
-    double subtree_mass;      /* kg, mass of the body and its descendants */
-    double subtree_moment;    /* kg m^2, upper bound of int r^2 dm of the body and its descendants, about the body's
-                                 origin, for all joint angles; with prismatic joints at zero, without floating
-                                 descendants */
+    double   axis_moments[3];      /* kg, kg m, kg m^2: m, h.z and E.zz that a revolute body passed to its parent or the
+                                      ground; zero for other joints */
+    double regrouped_mass;         /* kg, regrouped mass of the body and its descendants */
+    double subtree_mass;           /* kg, mass of the body and its descendants */
+    double subtree_moment; /* kg m^2, upper bound of int r^2 dm of the body and its descendants, about the body's
+                              origin, for all joint angles; with prismatic joints at zero, without floating
+                              descendants */
 } dyn_body_derived;
 
 /* A moving rigid body. The origin of the body frame is the origin of the moved joint frame, and z is the joint axis.
@@ -275,7 +275,7 @@ typedef struct dyn_body {
     dyn_body_derived derived;
 } dyn_body;
 
-/* True if the body rotates about its axis and its angle has an effect: that of a motor's rotor has none. */
+/* True if the body rotates about its axis and its angle has an effect; the angle of a motor's rotor has none. */
 static inline bool dyn_body_has_angle(const dyn_body *body)
 {
     return body->joint.kind == DYN_REVOLUTE && !body->joint.is_rotor;
@@ -300,7 +300,7 @@ typedef struct dyn_link_place {
 
 /* The coupling between a joint's coordinate and its motor coordinate, see dyn_link.elastic. */
 typedef struct dyn_coupling {
-    int        q, theta, v, v_theta; /* entries of joint and motor in q, and in qd */
+    int        q, theta, v, v_theta; /* indices of the joint's and the motor's entries in q; in qd */
     dyn_spring spring;
 } dyn_coupling;
 
@@ -308,8 +308,8 @@ typedef struct dyn_coupling {
 typedef struct dyn_model {
     size_t n_bodies; /* moving bodies; a floating base is the first */
     size_t n_rows;   /* rows in outputs with one row per body: number of bodies that are links */
-    size_t n_movers; /* all that have rotor inertia and friction of their own: joints in the order of rows, then motor
-                        coordinates, then drives; joint_regressor has 3 columns for each */
+    size_t n_movers; /* number of movers: things with rotor inertia and friction of their own. Joints in the order of
+                        rows, then motor coordinates, then drives; joint_regressor has 3 columns for each */
     size_t n_links;  /* links of the description */
     int    nq, nv;
     size_t n_dofs;            /* degrees of freedom of all joints, including mimics */
@@ -325,7 +325,7 @@ typedef struct dyn_model {
     bool                  compensated; /* the gravity of some body is compensated */
     bool                  plain;       /* all runs are plain */
     bool                  serial;      /* one plain run with q and v in the order of bodies: an arm */
-    double                gravity[3];  /* m/s^2, world axes, of the description; kernels take that of dyn_scene */
+    double                gravity[3];  /* m/s^2, world axes, of the description; kernels use dyn_scene.gravity */
     double                mass;        /* kg, total */
     dyn_link_place        base;        /* place of the base link */
     const dyn_body       *body;        /* [n_bodies] parents before children */
@@ -352,9 +352,9 @@ static inline bool dyn_model_is_coupled(const dyn_model *m)
     return m->dense || m->n_drives > 0;
 }
 
-/* Returns the length of an array of joint transforms. Kernels with one lane write cosine and sine of up to
- * DYN_MOST_ANGLES bodies at once, in a small model of more than there are; the poses of joints with a quaternion come
- * after these entries. */
+/* Returns the number of joint transforms in an array for all bodies. Kernels with one lane write cosine and sine of
+ * DYN_MOST_ANGLES bodies at once, even if a model has fewer. The poses of joints with a quaternion follow these
+ * entries. */
 static inline size_t dyn_joint_transforms(const dyn_model *m)
 {
     return m->n_bodies < DYN_MOST_ANGLES ? DYN_MOST_ANGLES : m->n_bodies;
@@ -377,15 +377,15 @@ typedef enum dyn_status {
 } dyn_status;
 
 /* Builds the canonical model; the caller frees *model. It keeps no pointer into the description. On failure *model is
- * unchanged, and *where (if not NULL) is the index of the offending link, or DYN_WORLD for the base link. Not checked:
- * whether inertias are physically possible, and whether the matrices of poses are rotations. */
+ * unchanged, and *where (if not NULL) is the index of the link or drive that dyn_status names, or DYN_WORLD for the
+ * base link. Not checked: whether inertias are physically possible, and whether the matrices of poses are rotations. */
 dyn_status dyn_model_build(const dyn_description *description, dyn_model **model, int *where);
 
 /* A rigid body to be attached to a model. `inertia` is in a frame F fixed to body `body`. A payload on the world has no
  * effect. */
 typedef struct dyn_payload {
     int         body; /* index, or DYN_WORLD */
-    dyn_pose    X_bf; /* pose, in the body frame, of the frame F in which `inertia` is given */
+    dyn_pose    X_bf; /* pose of the frame F in the body frame */
     dyn_inertia inertia;
     double      gravity_compensation; /* share of the weight that is compensated, as in dyn_link */
 } dyn_payload;
@@ -395,6 +395,6 @@ dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_pa
 
 void dyn_model_free(dyn_model *model); /* NULL is allowed */
 
-/* Returns the reach of a point at `p` in body `body` (or DYN_WORLD), m: the sum of the distances between the joints
- * from the base to the point; 1 m if they all meet in it. Prismatic joints count as at 0. */
+/* Returns the reach, in m, of a point `p` (m, body frame) of body `body` (or DYN_WORLD): the sum of the distances
+ * between the joints from the base to the point; 1 if this sum is zero. Prismatic joints count as at 0. */
 double dyn_point_reach(const dyn_model *model, int body, const double p[3]);

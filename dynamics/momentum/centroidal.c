@@ -1,26 +1,29 @@
-/* centroidal.c - computes motion of the centre of mass, the rate of the momentum about it, and derivatives.
+/* centroidal.c - computes the motion of the centre of mass, the rate of the momentum about it, and derivatives of both.
  *
- * All 6-vectors are spatial ones in world axes about the point O, at which the centre of mass c is at this instant. S
- * is an axis of joint j, v its body's and v_p its parent's velocity, a_p the parent's spatial acceleration. I, h, f =
- * h' and 2 B (spatial_algebra.h) are inertia, momentum, force and matrix of the body with its descendants. A column of
- * the momentum matrix is I S (Orin & Goswami 2008). A displacement along S moves the descendants with their own motion,
- * while the motion of the parent stays. In the moved axes, v_p and a_p change by -S x v_p and -S x a_p:
+ * All 6-vectors are spatial vectors in world axes about the point O that coincides with the centre of mass c at this
+ * instant. S is an axis of joint j, v the velocity of its body, v_p and a_p the velocity and spatial acceleration of
+ * the parent. I, B, h and f = h' are inertia, Coriolis matrix (spatial_algebra.h), momentum and force of the body with
+ * its descendants. A column of the momentum matrix is I S (Orin & Goswami 2008). A displacement along S moves the
+ * descendants with their own motion, while the parent keeps its motion. In the displaced axes, v_p and a_p change by -S
+ * x v_p and -S x a_p:
  *
  *     A'     = 2 B S - S x* h + I (v x S),
  *     dh/dq  = S x* h - I (S x v_p),
  *     df/dq  = S x* f - I (S x a_p - (S x v_p) x v_p) - 2 B (S x v_p),
  *     df/dqd = 2 B S - I (S x (v_p + v)).
  *
- * For moments about c instead of O, c' x (linear part) is subtracted in A', and dc/dq x (linear part of the whole
- * robot) in the derivatives with respect to q (Wensing & Orin 2016; Singh, Russell & Wensing 2022). */
+ * A' is the rate of the column I S. For moments about c instead of O, c' x (linear part) is subtracted in A', and dc/dq
+ * x (linear part of the whole robot) in the derivatives with respect to q (Wensing & Orin 2016; Singh, Russell &
+ * Wensing 2022). */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/centroidal.h"
 #include "dynamics/recursion/composite_inertia.h"
 #include "dynamics/recursion/spatial_algebra.h"
 #include "dynamics/recursion/world_kinematics.h"
 
-/* A body with its descendants: first and second moments, linear momentum and moment of velocities about O; momentum and
- * force. v and a are those of the body alone. */
+/* Sums over a body and its descendants, about O in world axes: first moment h, linear momentum l, second moment E,
+ * moment of velocities C (spatial_algebra.h), momentum and force. v and a are the velocity and spatial acceleration of
+ * the body. */
 typedef struct moving_composite {
     vec3   h, l;
     sym3   E;
@@ -51,8 +54,8 @@ size_t LANE_NAME(centroidal_size)(const dyn_model *m)
 
 /* --- the centre of mass ------------------------------------------------------------------------------------------- */
 
-/* Returns the centre of mass and its time derivatives in world axes: sums of m p + R h of the bodies, over the total
- * mass. */
+/* Returns the centre of mass and its time derivatives in world axes, as sums of m p + R h over the bodies, divided by
+ * the total mass. */
 static vec3_rates moving_centre_of_mass(const dyn_model *m, const workspace *ws, motion_order order)
 {
     vec3_rates sum = {vec3_zero(), vec3_zero(), vec3_zero(), vec3_zero()};
@@ -79,7 +82,7 @@ LANE_INLINE sym3 symmetric_product(vec3 x, vec3 y)
                   2.0 * x.y * y.y, add_mul(x.y * y.z, x.z, y.y), 2.0 * x.z * y.z};
 }
 
-/* Sets the quantities of one body about O; r is the vector from O to the body's origin. */
+/* Returns the quantities of one body about O, without its descendants; r is the vector from O to the body's origin. */
 static moving_composite own_of(const dyn_body *b, const world_motion *B, vec3 c)
 {
     const vec3       r = sub(B->p, c), h = mat3_mul(&B->R, vec3_of(b->moments.h));
@@ -109,7 +112,7 @@ static void add_moving_composite(moving_composite *to, const moving_composite *f
         store3(to->C.m[i], add(load3(to->C.m[i]), load3(from->C.m[i])));
 }
 
-/* Sets the composites. Returns the momentum and the force of the whole robot. */
+/* Sets ws->composite of all bodies, from the tips to the base. Returns the sums of the whole robot. */
 static moving_composite sum_bodies(const dyn_model *m, const workspace *ws, vec3 c)
 {
     moving_composite all = {.h = vec3_zero(), .l = vec3_zero(), .momentum = {vec3_zero(), vec3_zero()}};
@@ -136,13 +139,13 @@ typedef struct columns {
     lane                   *matrix_dot, *momentum_by_q, *rate_by_q, *rate_by_qd;
 } columns;
 
-/* Moves the point of reference of F, which moves by d relative to O: subtracts d x f from the moment. */
+/* Returns F about a point that moves relative to O by d: subtracts d x f, with the linear part f, from the moment. */
 LANE_INLINE wrench about_moving_centre(wrench F, vec3 d, vec3 f)
 {
     return (wrench){F.f, cross_add(F.n, f, d)};
 }
 
-/* Adds `ratio` times F to column v. */
+/* Adds `ratio` F to column v of a matrix of 6 x nv; `matrix` NULL: not requested. */
 LANE_INLINE void add_centroidal_column(const columns *k, lane *matrix, size_t v, double ratio, wrench F)
 {
     const size_t nv = (size_t)k->m->nv;
@@ -179,7 +182,7 @@ static void axis_columns(const columns *k, size_t i, twist S, size_t v, double r
     add_centroidal_column(k, k->rate_by_qd, v, ratio, by_qd);
 }
 
-/* Returns the axis of translation along, or of rotation about, body axis `axis` through the origin of body i. */
+/* Returns the unit motion, about O in world axes, along or (`turns`) about an axis through the origin of body i. */
 LANE_INLINE twist axis_through(const columns *k, size_t i, vec3 axis, bool turns)
 {
     const vec3 r = sub(k->ws->world[i].p, k->c);

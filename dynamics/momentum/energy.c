@@ -1,11 +1,11 @@
 /* energy.c - computes kinetic and potential energy, centre of mass, momentum, and their matrices.
  *
- * The sums use each body's momentum l = m v + w x h, k = I w + h x v, about its origin. The matrices use composites: if
- * joint i alone moves at unit rate, its body and descendants have the momentum F_i = I_c S_i. Column i of the
- * centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008). Column i of the centre-of-mass
- * Jacobian is the linear part of F_i over the total mass. The centroidal inertia maps the angular velocity w of the
- * robot with all joints locked to its angular momentum about the centre of mass: sum r x (w x r) dm over all mass
- * points r. */
+ * Sums over bodies use each body's momentum l = m v + w x h and its moment k = I w + h x v about the body's origin.
+ * Matrices use composite inertias I_c: if joint i alone moves at unit rate, its body and descendants have the momentum
+ * F_i = I_c S_i. Column i of the centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008).
+ * Column i of the centre-of-mass Jacobian is the linear part of F_i over the total mass. The centroidal inertia maps
+ * the angular velocity w of the robot with all joints locked to its angular momentum about the centre of mass: sum r x
+ * (w x r) dm over all mass points r. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/free_joint_spring.h"
@@ -15,7 +15,7 @@
 typedef struct workspace {
     joint_transform *XJ;
     world_motion    *world;
-    composite       *composite; /* [n_bodies]; until a body is visited, the sum of all its children but the next body */
+    composite       *composite; /* [n_bodies]; before a body is visited, the sum of its children but the next body */
 } workspace;
 
 static workspace place(arena *a, const dyn_model *m)
@@ -54,7 +54,7 @@ LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
                     .n = cross_add(mat3_mul(&B->R, Iw), h, B->v)};
 }
 
-/* Returns sd^2 of the joint, or v.v + w.w of a joint with a quaternion. */
+/* Returns sd^2 with the rate sd of the joint, or v.v + w.w of a joint with a quaternion. */
 LANE_INLINE lane squared_rate(const dyn_body *b, const lane *qd)
 {
     const lane sd = joint_rate(b, qd);
@@ -62,8 +62,8 @@ LANE_INLINE lane squared_rate(const dyn_body *b, const lane *qd)
     return dyn_joint_has_quaternion(b->joint.kind) ? dot(v, v) + dot(w, w) : sd * sd;
 }
 
-/* Kinetic energy T = 1/2 sum (v l + w k) + 1/2 rotor sd^2, with momentum l and its moment k of each body. The rotors of
- * coupled transmissions count too. */
+/* Returns the kinetic energy T = 1/2 sum (v l + w k) + 1/2 rotor sd^2, with each body's momentum l and moment k, and
+ * with the rotors of joints and coupled transmissions. */
 static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *qd)
 {
     lane twice = lane_of(0);
@@ -80,7 +80,8 @@ static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *
     return 0.5 * twice;
 }
 
-/* V + stiffness x^2 / 2 + stiffness2 x^3 / 3 + stiffness3 x^4 / 4 of a spring that is stretched by x. */
+/* Returns V plus the energy of a joint spring stretched by x: stiffness x^2 / 2 + stiffness2 x^3 / 3 + stiffness3 x^4 /
+ * 4. */
 static lane add_spring_energy(lane V, const dyn_body *b, lane x)
 {
     const dyn_spring *k = &b->joint.spring;
@@ -89,7 +90,7 @@ static lane add_spring_energy(lane V, const dyn_body *b, lane x)
     return V;
 }
 
-/* Potential energy of gravity, joint springs and elastic joints: where the compensated shares are subtracted from the
+/* Returns the potential energy of gravity, joint springs and elastic joints. Compensated shares are subtracted from the
  * mass m and the first moment h:
  *     V = -sum g (m p + R h) + 1/2 stiffness (s - rest)^2 + 1/2 stiffness (q - theta - rest)^2. */
 static lane potential_energy(const dyn_scene *scene, const workspace *ws, const lane *q)
@@ -133,8 +134,8 @@ static void momentum(const dyn_model *m, const workspace *ws, vec3 com, lane *ou
 
 /* Writes the inertia tensor of all bodies about the centre of mass, trace(E) 1 - E, in world axes. The second moment E
  * about the centre of mass is the sum of R E_i R^T + r h^T + h r^T + m r r^T with r = p - p_com, where E_i and h are
- * the moments of body i about the body's origin. A motor on the world does not turn with the robot: its rotor, a body
- * of its own, is left out. The moments of other rotors complete those of the links that carry them. */
+ * the moments of body i about the body's origin. The rotor of a motor on the world, a body of its own, is left out,
+ * since the motor does not rotate with the robot. A rotor on a link completes the inertia of that link. */
 static void centroidal_inertia(const dyn_model *m, const workspace *ws, vec3 com, lane *out)
 {
     sym3 E = {0};

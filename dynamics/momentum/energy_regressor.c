@@ -1,15 +1,17 @@
 /* energy_regressor.c - computes energies and momentum as rows times the inertial parameters of links and rotors.
  *
- * With position x, velocity v and angular velocity w of a link's frame, h = m c and J about its origin, in link axes,
+ * With position x, velocity v and angular velocity w of a link's frame, h = m c and inertia tensor J about its origin,
+ * in link axes, the energies and the momentum l with its moment k about the world's origin
  *
  *     T = 1/2 m v.v + h . (v x w) + 1/2 w . J w,   V = -g . (m x + h),   l = m v + w x h,   k = J w + h x v + x x l
  *
- * are linear in (m, h, J). A motor's rotor with the spin rate sd about z, on a link with angular velocity w, adds
+ * are linear in (m, h, J). A motor's rotor with spin inertia J and spin rate sd about z, on a link with angular
+ * velocity w, adds
  *
  *     T = J (1/2 sd^2 + sd w.z),   k = J sd z
  *
- * per spin inertia J to those of the link with the rotor locked (expand_joints.c); a rotor reflected to its joint adds
- * T = 1/2 J sd^2 alone. */
+ * to the energy and momentum of the link with the rotor locked (expand_joints.c); a rotor reflected to its joint adds T
+ * = 1/2 J sd^2 alone. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/energy_regressor.h"
 #include "dynamics/joint/drive_forces.h"
@@ -43,8 +45,8 @@ static world_motion link_frame_of(const dyn_body *b, const world_motion *B, moti
     return frame_of(B, &frame, order);
 }
 
-/* Writes the entries w_i w_j that T has per entry Ixx Ixy Iyy Ixz Iyz Izz of J: an entry off the diagonal counts twice.
- */
+/* Writes the derivatives of T with respect to the parameters of a link. For the entries Ixx Ixy Iyy Ixz Iyz Izz of J
+ * they are products w_i w_j, halved on the diagonal. */
 static void kinetic_row(const world_motion *k, lane *row)
 {
     const vec3 v = mat3_mul_transposed(&k->R, k->v), w = mat3_mul_transposed(&k->R, k->w);
@@ -58,7 +60,7 @@ static void kinetic_row(const world_motion *k, lane *row)
     row[9] = 0.5 * w.z * w.z;
 }
 
-/* Returns the gravity that acts on a body whose weight is compensated in part: (1 - share) g. */
+/* Returns the part (1 - share) g of gravity that acts on a body whose weight is compensated by `share`. */
 static vec3 weighing_gravity(const dyn_scene *scene, const dyn_body *b)
 {
     return scale(vec3_of(scene->gravity), lane_of(1 - b->compensation.share));
@@ -83,8 +85,8 @@ LANE_INLINE void put_momentum(vec3 l, vec3 k, size_t columns, size_t c, lane *to
         to[r * columns + c] = column[r];
 }
 
-/* Writes the columns of one link, which begin at `first`. With the axes e_i of the link in world axes, an entry J_ij
- * off the diagonal has the moment w_j e_i + w_i e_j. */
+/* Writes the momentum per unit of each parameter of one link to the columns from `first` on. With the axes e_i of the
+ * link in world axes, an entry J_ij off the diagonal has the moment w_j e_i + w_i e_j. */
 static void momentum_columns(const world_motion *k, size_t columns, size_t first, lane *to)
 {
     const vec3 w = mat3_mul_transposed(&k->R, k->w), o = vec3_zero();
@@ -105,7 +107,7 @@ static void momentum_columns(const world_motion *k, size_t columns, size_t first
 
 /* --- rotors ------------------------------------------------------------------------------------------------------- */
 
-/* Writes the kinetic energy per unit of each mover's inertia (dyn_model.n_movers). */
+/* Writes the kinetic energy per unit of rotor inertia of each mover (dyn_model.n_movers). */
 static void joint_kinetic_row(const dyn_model *m, const workspace *ws, const lane *qd, lane *row)
 {
     clear(row, ROTOR_PARAMETERS * m->n_movers);
@@ -129,8 +131,8 @@ static void joint_kinetic_row(const dyn_model *m, const workspace *ws, const lan
     }
 }
 
-/* Writes the momentum per unit of each mover's inertia. It is nonzero for rotors on links, and for motors on the
- * world. */
+/* Writes the momentum per unit of rotor inertia of each mover (dyn_model.n_movers). It is nonzero for rotors on links
+ * and for motors on the world. */
 static void joint_momentum_columns(const dyn_model *m, const workspace *ws, const lane *qd, lane *to)
 {
     const size_t columns = ROTOR_PARAMETERS * m->n_movers;

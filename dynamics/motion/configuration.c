@@ -6,12 +6,13 @@
 
 /* --- rotations -------------------------------------------------------------------------------------------------- */
 
-/* Functions of the rotation vector w, with t = |w|: B, C and b of configuration.h; half_sine is sin(t/2) / t. */
+/* Functions of a rotation vector w with t = |w|: B, C and b of configuration.h; half_sine is sin(t/2) / t, half_cosine
+ * cos(t/2). */
 typedef struct turn {
     double w[3], B, C, b, half_sine, half_cosine;
 } turn;
 
-enum { TERMS = 9 /* for t < 1 the last term is below 1e-17 of the first */ };
+enum { TERMS = 9 /* terms of the series; for t < 1 the last one is below 1e-17 of the first */ };
 
 /* Returns the sum of (-s)^k / (2k + shift)! over k, for 0 <= s < 1. */
 static double sine_series(double s, int shift)
@@ -45,7 +46,7 @@ static turn turn_along(const double w[3])
     return r;
 }
 
-/* Sets to = x + a w x x + c w x (w x x), with the rotation vector w. */
+/* Sets to = x + a (w x x) + c (w x (w x x)), with the rotation vector w. */
 static void apply_turn(const turn *r, double a, double c, const double x[3], double to[3])
 {
     double first[3], second[3];
@@ -55,7 +56,7 @@ static void apply_turn(const turn *r, double a, double c, const double x[3], dou
         to[i] = x[i] + a * first[i] + c * second[i];
 }
 
-/* Sets to = R x, for the rotation R of the unit quaternion r = (x y z w); with `back` to = R^T x. */
+/* Sets to = R x, or with `back` to = R^T x, with the rotation R of the unit quaternion r = (x y z w). */
 static void rotate(const double r[4], bool back, const double x[3], double to[3])
 {
     double k[3] = {back ? -r[0] : r[0], back ? -r[1] : r[1], back ? -r[2] : r[2]}, first[3], second[3];
@@ -83,7 +84,7 @@ static void make_unit(double r[4])
         r[i] /= norm;
 }
 
-/* Sets w to the rotation vector of a quaternion with w >= 0. */
+/* Sets w to the rotation vector of a unit quaternion (x y z w) whose last entry is not negative. */
 static void rotation_vector_of(const double r[4], double w[3])
 {
     double sine  = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
@@ -106,7 +107,8 @@ static void put_strided(const double *from, size_t stride, size_t n, double *to)
         to[i * stride] = from[i];
 }
 
-/* Returns the number of entries before the quaternion of a joint in q, and before w in u: 3 with a position, else 0. */
+/* Returns the number of linear entries of a joint: those before the quaternion in q and before w in u. 3 for a floating
+ * joint, else 0. */
 static size_t linear(const dyn_chart *joint)
 {
     return joint->kind == DYN_FLOATING ? 3 : 0;

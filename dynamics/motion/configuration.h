@@ -1,4 +1,4 @@
-/* configuration.h - add displacements to configurations, and subtract configurations, joint by joint.
+/* configuration.h - adds displacements to configurations, and subtracts configurations, joint by joint.
  *
  * A joint of one coordinate has q+ = q + u. A joint with a quaternion moves for one unit of time with the constant
  * twist u = (v, w) in the axes of its body, as in step_displacement.h (Lynch & Park 2017, ch. 3): with t = |w|,
@@ -14,7 +14,7 @@
 #pragma once
 #include "dynamics/model/joint_types.h"
 
-/* The coordinates of one joint. `kind` is DYN_SPHERICAL, DYN_FLOATING, or any kind of one coordinate. */
+/* The coordinates of one joint. `kind` is DYN_SPHERICAL, DYN_FLOATING, or any kind with one coordinate. */
 typedef struct dyn_chart {
     dyn_joint_kind kind;
     size_t         q, v; /* index of the joint's first entry in q, and in qd */
@@ -25,8 +25,9 @@ typedef struct dyn_chart {
 void dyn_configuration_integrate(const dyn_chart *joint, const double *q, const double *u, double part, size_t stride,
                                  double *q_after);
 
-/* Sets the joint's entries of u to the displacement from q to `target`: integrate(q, u) is the target, up to the sign
- * of its quaternion. |w| is at most pi; at pi one of the two rotations is chosen. */
+/* Sets the joint's entries of u to the displacement from q to `target`: dyn_configuration_integrate(q, u) gives the
+ * target, up to the sign of its quaternion. |w| is at most pi; at pi, where two displacements exist, one of them is
+ * chosen. */
 void dyn_configuration_difference(const dyn_chart *joint, const double *q, const double *target, size_t stride,
                                   double *u);
 

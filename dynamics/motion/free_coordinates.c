@@ -9,7 +9,7 @@ size_t dyn_free_room(size_t nv)
 
 dyn_free_block dyn_free_lay_out(size_t nv, size_t W, const bool *driven, const double *M, double *room)
 {
-    size_t        *list = (void *)(room + nv * nv + 2 * nv); /* a double is as large as an index */
+    size_t        *list = (void *)(room + nv * nv + 2 * nv); /* an index fits into the memory of a double */
     dyn_free_block b    = {.nv = nv, .W = W, .free = list, .M = M, .factor = room};
     b.x                 = room + nv * nv;
     b.scale             = b.x + nv;

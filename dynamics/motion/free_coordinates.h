@@ -1,12 +1,12 @@
 /* free_coordinates.h - differentiates quantities of states in which the accelerations of free coordinates follow from
  * given efforts.
  *
- * With F the free coordinates and D the driven ones, qdd_F follows from M_FF qdd_F = tau_F - ... . By implicit
- * differentiation of tau_F = constant, with d/dx at constant qdd,
+ * Let F be the free coordinates and D the driven ones. qdd_F is the solution of tau_F(x, qdd) = given, where x is q, qd
+ * or another input. By implicit differentiation, with d/dx at constant qdd,
  *
  *     dqdd_F/dx = -M_FF^-1 dtau_F/dx,  and every y(x, qdd) changes by dy/dx + dy/dqdd_F dqdd_F/dx.
  *
- * M is dtau/dqdd. With friction that depends on the load its rows are those of the mass matrix times dtau/dT, with the
+ * M is dtau/dqdd. If friction depends on the load, row i of M is that of the mass matrix times dtau_i/dT_i, with the
  * effort T without friction. */
 #pragma once
 #include <stdbool.h>
@@ -23,13 +23,14 @@ typedef struct dyn_free_block {
     double *x;          /* n: right side of dyn_free_solve, then the solution */
 } dyn_free_block;
 
-/* Returns the doubles of `room` of dyn_free_lay_out. */
+/* Returns the number of doubles that dyn_free_lay_out needs in `room`. */
 size_t dyn_free_room(size_t nv);
 
-/* Lists the free coordinates, and places the other arrays in `room`. b.load is NULL. */
+/* Lists the free coordinates, and places the scratch arrays of the result in the memory `room`. `load` of the result is
+ * NULL. */
 dyn_free_block dyn_free_lay_out(size_t nv, size_t W, const bool *driven, const double *M, double *room);
 
-/* Factors M_FF of a lane. Where it is not positive definite, results are not finite. */
+/* Factors M_FF of a lane. If it is not positive definite, the results of the other functions are not finite. */
 void dyn_free_factor(const dyn_free_block *b, size_t lane);
 
 /* Solves M_FF x = b->x in place. */

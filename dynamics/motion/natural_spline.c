@@ -7,8 +7,8 @@ typedef struct tridiagonal {
     lapack_int *pivot;
 } tridiagonal;
 
-/* Writes row `row` of the matrix: the derivatives of order `order` of the basis functions at knot number `knot`. At
- * knot j the basis functions from number j on are not zero. */
+/* Writes row `row` of the matrix: the derivatives of order `order` of the basis functions at knot number `knot`. The
+ * first basis function that is not zero at knot j has number j. */
 static void put_row(const dyn_spline *s, const tridiagonal *m, size_t row, size_t knot, size_t order)
 {
     double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT];
@@ -35,7 +35,7 @@ static bool factor(const dyn_spline *s, const tridiagonal *m)
     return LAPACKE_dgttrf_work((lapack_int)s->n, m->low, m->middle, m->high, m->high2, m->pivot) == 0;
 }
 
-/* Solves for the n control points of one component of the signal, from its n - 2 values. Successive values, and
+/* Solves for the n control points of one component of a signal, from its values at n - 2 knots. Successive values, and
  * successive control points, are `width` numbers apart. `column` [n] is scratch. */
 static void solve(const dyn_spline *s, const tridiagonal *m, size_t width, const double *values, double *column,
                   double *to)

@@ -1,13 +1,13 @@
-/* points.h - points of curves: control points of splines, values of signals. Rows of states share them, or each row has
- * its own. */
+/* points.h - declares points of curves: control points of splines, values of signals. All rows of a request have the
+ * same points, or each row has its own. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct dyn_points {
     const double *numbers; /* [rows][n][width], or [n][width] unless `batch`; NULL: absent. The caller owns them */
-    size_t        n;       /* points, the same for every row */
-    size_t        width;   /* numbers of a point */
+    size_t        n;       /* number of points of a row */
+    size_t        width;   /* numbers in a point */
     bool          batch;   /* true: each row has its own points */
 } dyn_points;
 

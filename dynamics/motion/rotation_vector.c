@@ -1,4 +1,5 @@
-/* rotation_vector.c - see rotation_vector.h. */
+/* rotation_vector.c - computes rotation, angular velocity and their derivatives from a moving rotation vector
+ * (rotation_vector.h). */
 #include "rotation_vector.h"
 #include <math.h>
 #include <string.h>
@@ -41,11 +42,11 @@ static void add_identity(double M[3][3], double k)
 
 /* --- the series --------------------------------------------------------------------------------------------------- */
 
-enum { TERMS = 28 /* the last one is below 1e-20 of the first for s <= 4 pi^2 */, ORDERS = 4 };
+enum { TERMS = 28 /* terms of the series; the last one is below 1e-20 of the first for s <= 4 pi^2 */, ORDERS = 4 };
 
 static const double binomial[ORDERS][ORDERS] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}};
 
-/* Writes f, the sum of (-s)^k / (2k + shift)! over k, and its first three derivatives with respect to s. */
+/* Writes the sum f of (-s)^k / (2k + shift)! over k, and its first three derivatives with respect to s. */
 static void evaluate_series(double s, int shift, double f[ORDERS])
 {
     double coefficient[TERMS];
@@ -61,12 +62,13 @@ static void evaluate_series(double s, int shift, double f[ORDERS])
     }
 }
 
-/* s = x . x, B and C (rotation_vector.h) along the motion, each with three time derivatives. */
+/* The functions s = x . x, B(s) and C(s) (rotation_vector.h) of a moving rotation vector x, each with three time
+ * derivatives. */
 typedef struct scalars {
     double s[ORDERS], B[ORDERS], C[ORDERS];
 } scalars;
 
-/* Writes one of these functions of s and its time derivatives; `shift` as of evaluate_series. */
+/* Writes B (shift 2) or C (shift 3) of rotation_vector.h and its time derivatives, from s and its time derivatives. */
 static void follow(int shift, const double s[ORDERS], double by_time[ORDERS])
 {
     double f[ORDERS];
@@ -90,7 +92,7 @@ static scalars find_scalars(const double x[4][3])
 
 /* --- the motion --------------------------------------------------------------------------------------------------- */
 
-/* u = x x x' and z = x x u of the rotation vector x, each with its first two time derivatives. */
+/* The products u = x cross x' and z = x cross u of the rotation vector x, each with its first two time derivatives. */
 typedef struct products {
     double u[3][3], z[3][3];
 } products;
@@ -163,8 +165,8 @@ static void find_velocity_by_position(dyn_rotation_motion *m)
     }
 }
 
-/* Sets R = (1 - s B) 1 + A [x] + B x x^T, and the quaternion, whose functions have the half angle: s/4 in place of s.
- */
+/* Sets R = (1 - s B) 1 + A [x] + B x x^T, and the quaternion of the rotation vector x. The functions B and C of the
+ * quaternion are those of the half angle, with s/4 in place of s. */
 static void find_rotation(const double x[3], double B, double C, dyn_rotation_motion *to)
 {
     double s = dot(x, x), half_B[ORDERS], half_C[ORDERS];

@@ -1,7 +1,8 @@
-/* rotation_vector.h - compute the rotation, its velocity and their derivatives from a rotation vector that moves.
+/* rotation_vector.h - computes the rotation, its angular velocity and their derivatives from a rotation vector that
+ * moves.
  *
- * With the rotation vector x, K = [x] and s = x . x, the rotation and its velocity in its own moving axes are (Lynch &
- * Park 2017, ch. 3)
+ * With the rotation vector x, K = [x] and s = x . x, the rotation and its angular velocity w in its own moving axes are
+ * (Lynch & Park 2017, ch. 3)
  *
  *     R = 1 + A K + B K^2,  w = J x',  J = 1 - B K + C K^2,  C = (1 - A)/s,
  *
@@ -17,10 +18,10 @@ typedef struct dyn_rotation_path {
 typedef struct dyn_rotation_motion {
     double quaternion[4]; /* x y z w */
     double R[3][3];
-    double w[3][3];         /* w, w', w'': velocity in the axes of R, and derivatives of its entries */
+    double w[3][3];         /* rad/s ...: w, w', w'' in the axes of R; derivatives are those of the entries */
     double J[4][3][3];      /* dw/dx', and its first three time derivatives */
     double w_by_x[3][3][3]; /* dw/dx, and its first two time derivatives */
 } dyn_rotation_motion;
 
-/* |x| must be at most 2 pi, where the series converge to rounding. */
+/* Computes *motion. |x|, in rad, must be at most 2 pi, so that the series converge to rounding. */
 void dyn_rotation_vector_move(const dyn_rotation_path *path, dyn_rotation_motion *motion);

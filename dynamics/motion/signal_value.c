@@ -24,8 +24,8 @@ static double fraction_of(const dyn_signal *s, double t)
     return fraction < 1 ? fraction : 1;
 }
 
-/* Evaluates a spline with control points c_k and basis functions B_k: d^r value / dt^r = sum_k B_k^(r)(f) / range^r
- * c_k, with the fraction f = t / range. */
+/* Evaluates a spline with control points c_k and basis functions B_k: d^r value / dt^r = sum_k B_k^(r)(f) c_k /
+ * range^r, with the fraction f = t / range. */
 static void put_spline(const dyn_signal *s, size_t W, const size_t *row, dyn_moment moment, size_t orders,
                        double *const value[DYN_SIGNAL_ORDERS])
 {

@@ -1,7 +1,8 @@
-/* signal_value.h - evaluate vectors that change with time, and their derivatives: torques, references, wrenches.
+/* signal_value.h - evaluates vectors that change with time, and their derivatives: torques, references, wrenches.
  *
  * A signal is a B-spline, or a sinusoid offset + amplitude sin(frequency t + phase). A constant is a spline of degree 0
- * with one control point; values that are held have degree 0, linear interpolation degree 1.
+ * with one control point; a signal that keeps each sample until the next has degree 0, linear interpolation has degree
+ * 1.
  *
  * Along a motion of duration T, derivatives with respect to T are taken at a constant fraction f = t / T. A signal W
  * that stretches with the duration is W(f):
@@ -30,25 +31,25 @@ typedef struct dyn_signal {
     bool       stretches;             /* true: a function of t / duration; false: of the time t in s */
     double     range;                 /* s, length of the spline: knot t_degree is at time 0, knot t_n at `range` */
     dyn_spline spline;                /* knots and degree of a spline; not set for a sinusoid */
-    dyn_points parts[DYN_SINE_PARTS]; /* the first are the control points of a spline; absent parts are zero */
+    dyn_points parts[DYN_SINE_PARTS]; /* [0]: control points of a spline; or parts of a sinusoid, zero if absent */
 } dyn_signal;
 
-/* A time at which a signal is evaluated. At a break the signal may jump. Therefore `inside` selects the interval
- * between breaks whose values are meant, and `t` is in that interval or at one of its ends. */
+/* A time at which a signal is evaluated. A signal may jump at a break. `inside` therefore selects the interval between
+ * two breaks in which the signal is evaluated; `t` is in that interval or at one of its ends. */
 typedef struct dyn_moment {
-    double t, inside; /* s: the time, and a time inside the interval whose values are meant */
+    double t, inside; /* s: the time; any time inside the selected interval */
 } dyn_moment;
 
 /* Finds the breaks strictly between 0 and `duration`: the times, in s, at which the signal is not smooth. Writes them
  * in ascending order to `breaks` unless `breaks` is NULL, and returns their number. */
 size_t dyn_signal_breaks(const dyn_signal *signal, double duration, double *breaks);
 
-/* Writes the value and its first orders - 1 time derivatives into value[0..orders - 1], lanes [width][W]. Lane l gets
- * the signal of row[l]. */
+/* Writes the value and its first orders - 1 time derivatives to value[0..orders - 1], each [width][W] in lanes. Lane l
+ * contains the signal of row row[l]. */
 void dyn_signal_at(const dyn_signal *signal, size_t W, const size_t *row, dyn_moment moment, size_t orders,
                    double *const value[DYN_SIGNAL_ORDERS]);
 
-/* An instant of a motion. */
+/* An instant of the motion of row `row`. */
 typedef struct dyn_instant {
     size_t row;
     double t, T, fraction; /* time and duration of the motion, s; t / T */

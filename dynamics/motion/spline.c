@@ -1,4 +1,4 @@
-/* spline.c - evaluate B-spline basis functions by the recursion of Cox and de Boor: see spline.h. */
+/* spline.c - evaluates B-spline basis functions by the recursion of Cox and de Boor (spline.h). */
 #include "spline.h"
 #include <string.h>
 
@@ -31,7 +31,8 @@ bool dyn_spline_knots_fail(const dyn_spline *s, size_t *at, dyn_knots *what)
     return *at == s->n || !(t[count - 1] - t[0] <= DYN_SPLINE_FAR);
 }
 
-/* Returns the index i of the span with t_i <= u < t_i+1; at the end of the spline the last span that is not empty. */
+/* Returns the index i of the span with t_i <= u < t_i+1; if u is the end of the spline, the last span that is not
+ * empty. */
 static size_t span_of(const dyn_spline *s, double u)
 {
     size_t low = s->degree, high = s->n;
@@ -50,8 +51,9 @@ static size_t span_of(const dyn_spline *s, double u)
     return low;
 }
 
-/* Replaces the d basis functions of degree d - 1 on span i, in B, by the d + 1 functions of degree d, or with `derive`
- * by their derivatives. */
+/* Replaces the d basis functions of degree d - 1 on span i, in B, by the d + 1 functions of degree d at u or, with
+ * `derive`, by the first derivatives of these functions. B may also contain derivatives of the functions, of any
+ * order. */
 static void raise_degree(const double *t, size_t i, size_t d, double u, bool derive, double *B)
 {
     double w[DYN_SPLINE_SUPPORT + 1];
@@ -116,7 +118,7 @@ static dual divide(dual a, dual b)
     return (dual){x, (a.d - x * b.d) / b.x};
 }
 
-/* The knots of the spline, and the number of the knot with respect to which values are differentiated. */
+/* The knots of the spline, and the index of the knot with respect to which values are differentiated. */
 typedef struct moving_knots {
     const double *t;
     size_t        moves;
@@ -127,7 +129,7 @@ static dual knot_of(const moving_knots *t, size_t i)
     return (dual){t->t[i], i == t->moves};
 }
 
-/* Replaces the basis functions like raise_degree, with their derivatives with respect to a knot. */
+/* Does the step of raise_degree with the basis functions and their derivatives with respect to knot t->moves. */
 static void raise_degree_by_knot(const moving_knots *t, size_t i, size_t d, dual u, bool derive, dual *B)
 {
     dual w[DYN_SPLINE_SUPPORT + 1], degree = {(double)d, 0};
@@ -135,7 +137,7 @@ static void raise_degree_by_knot(const moving_knots *t, size_t i, size_t d, dual
     for (size_t j = 1; j <= d; j++)
         w[j] = divide(B[j - 1], subtract(knot_of(t, i + j), knot_of(t, i + j - d)));
     for (size_t j = 0; j <= d; j++) {
-        /* w[0] and w[d + 1] are zero: the knots beside them may be beyond the first or the last one. */
+        /* w[0] and w[d + 1] are zero: their denominators would need knots beyond the first or the last one. */
         dual left  = j > 0 ? multiply(subtract(u, knot_of(t, i + j - d)), w[j]) : w[0];
         dual right = j < d ? multiply(subtract(knot_of(t, i + j + 1), u), w[j + 1]) : w[d + 1];
         B[j]       = derive ? multiply(degree, subtract(w[j], w[j + 1])) : (dual){left.x + right.x, left.d + right.d};

@@ -1,4 +1,4 @@
-/* spline.h - evaluate the basis functions of B-splines and their derivatives.
+/* spline.h - evaluates the basis functions of B-splines and their derivatives.
  *
  * With knots t_0 <= t_1 <= ..., the functions of degree d that are not zero between t_i and t_i+1 are B_i-d,d to B_i,d:
  *
@@ -12,8 +12,8 @@
 
 enum {
     DYN_SPLINE_DEGREE  = 7,                     /* the highest degree */
-    DYN_SPLINE_SUPPORT = DYN_SPLINE_DEGREE + 1, /* basis functions that are not zero at a point, at most */
-    DYN_SPLINE_ORDERS  = 4                      /* the basis functions and their first three derivatives */
+    DYN_SPLINE_SUPPORT = DYN_SPLINE_DEGREE + 1, /* largest number of basis functions that are not zero at a point */
+    DYN_SPLINE_ORDERS  = 4                      /* a basis function and its first three derivatives */
 };
 
 /* A spline is the sum of n basis functions, each times its control point, defined from knot t_degree to knot t_n. */
@@ -26,8 +26,8 @@ typedef struct dyn_spline {
  * last. */
 void dyn_spline_clamp(const dyn_spline *s);
 
-/* Limits of the distances between knots: third powers of such distances and of their inverses neither overflow nor
- * vanish. NEAR is the least distance of neighbouring knots that differ, and the least t_n - t_degree; FAR is the
+/* Limits of the distances between knots, so that third powers of these distances and of their inverses neither overflow
+ * nor underflow. NEAR is the least distance of neighbouring knots that differ, and the least t_n - t_degree; FAR is the
  * largest distance from the first knot to the last. */
 #define DYN_SPLINE_NEAR 1e-100
 #define DYN_SPLINE_FAR  1e100
@@ -57,7 +57,7 @@ size_t dyn_spline_first(const dyn_spline *s, double fraction);
 void   dyn_spline_piece(const dyn_spline *s, size_t first, double fraction,
                         double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT]);
 
-/* Evaluates the derivatives of the values of dyn_spline_piece with respect to knot `knot`, at a constant fraction.
- * Where knots coincide, the derivatives are those of the span's polynomials, as one knot moves away from the others. */
+/* Evaluates the derivatives of the results of dyn_spline_piece with respect to knot `knot`, at a constant fraction. If
+ * knots coincide, the derivatives are those of the span's polynomials while knot `knot` moves away from the others. */
 void dyn_spline_piece_by_knot(const dyn_spline *s, size_t first, double fraction, size_t knot,
                               double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT]);

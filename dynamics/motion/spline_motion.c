@@ -9,8 +9,8 @@ dyn_sample dyn_motion_sample(const dyn_motion *m, size_t n, double duration)
     return s;
 }
 
-/* Writes the coordinates of sample s and their time derivatives: the derivative of order r of the spline is sum_k b_rk
- * c_k, with the control points c_k. */
+/* Writes the coordinates of sample s and their time derivatives: the derivative of order r is sum_k b_rk c_k, with the
+ * control points c_k and the b_rk of spline_motion.h. */
 void dyn_motion_put(const dyn_motion_block *b, size_t lane, const dyn_sample *s, size_t row)
 {
     const dyn_motion *m = b->motion;
@@ -70,8 +70,8 @@ double dyn_motion_time(const dyn_motion *m, size_t row, size_t n, double s)
     return (begin + s * (fraction_of(m, row, n) - begin)) * dyn_motion_duration(m, row);
 }
 
-/* The derivative of a spline with respect to the knot value u is a weighted mean of d (c_k+1 - c_k) / (t_k+d+1 -
- * t_k+1), and is therefore at most the largest of these terms. */
+/* Uses that the derivative of a spline of degree d with respect to the knot value u is a weighted mean of the terms d
+ * (c_k+1 - c_k) / (t_k+d+1 - t_k+1), so that it is at most the largest of them. */
 double dyn_motion_travel_bound(const dyn_motion *m, size_t row, size_t n)
 {
     const dyn_spline *spline = &m->spline;

@@ -1,4 +1,4 @@
-/* spline_motion.h - evaluate motions that are B-splines of the coordinates, at samples and between them.
+/* spline_motion.h - evaluates motions that are B-splines of the coordinates, at samples and between them.
  *
  * With the fraction f = t / T of the duration T, the basis functions B_k of spline.h and the control points c_k,
  *
@@ -29,7 +29,7 @@ static inline double dyn_motion_duration(const dyn_motion *m, size_t row)
     return m->durations[m->durations_differ ? row : 0];
 }
 
-/* Returns the fraction t / T of sample n in a motion of this duration. */
+/* Returns the fraction t / T of sample n in a motion of duration T = `duration`, in s. */
 static inline double dyn_motion_fraction(const dyn_motion *m, size_t n, double duration)
 {
     return m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
@@ -43,7 +43,7 @@ typedef struct dyn_sample {
     double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT];
 } dyn_sample;
 
-/* Evaluates sample n of a motion of this duration. */
+/* Evaluates sample n of a motion of duration `duration`, in s. */
 dyn_sample dyn_motion_sample(const dyn_motion *m, size_t n, double duration);
 
 /* Three functions evaluate a row's motion between its samples n - 1 (s = 0) and n (s = 1), 0 < n < N.
@@ -54,8 +54,8 @@ void   dyn_motion_between(const dyn_motion *m, size_t row, size_t n, double s, d
 double dyn_motion_time(const dyn_motion *m, size_t row, size_t n, double s);
 double dyn_motion_travel_bound(const dyn_motion *m, size_t row, size_t n);
 
-/* One block of states, in lanes of W. State row N + n is sample n of a row; lanes behind the last state repeat it. Each
- * comment on lanes begins with the numbers per state. */
+/* One block of states, in lanes of W. State number row N + n is sample n of a row; unused lanes after the last state
+ * repeat it. Comments on arrays in lanes begin with the number of entries per state. */
 typedef struct dyn_motion_block {
     const dyn_motion *motion;
     dyn_deadline      deadline;      /* checked between the rows of gradients of large mechanisms */
@@ -73,12 +73,12 @@ typedef struct dyn_motion_block {
 /* Writes a sample of a row's motion to all arrays of a lane. */
 void dyn_motion_put(const dyn_motion_block *b, size_t lane, const dyn_sample *sample, size_t row);
 
-/* Returns the row of a lane's state. */
+/* Returns the row of the state in a lane. */
 static inline size_t dyn_motion_row(const dyn_motion_block *b, size_t lane)
 {
     const size_t last = b->states - 1, state = b->state + lane;
     return (state < last ? state : last) / b->motion->samples;
 }
 
-/* Returns the instant of a lane's state; `time` must be set. */
+/* Returns the instant of the state in a lane; b->time must be set. */
 dyn_instant dyn_motion_instant(const dyn_motion_block *b, size_t lane);

@@ -1,5 +1,5 @@
-/* tangent.c - computes differences of positions of joints on the tangent space: see tangent.h (Lynch & Park 2017, ch.
- * 3). */
+/* tangent.c - computes differences of positions of joints in the tangent space at a reference (tangent.h; Lynch & Park
+ * 2017, ch. 3). */
 #include "tangent.h"
 #include "dynamics/math/double_double.h"
 #include "dynamics/math/elementary.h"
@@ -45,10 +45,10 @@ void dyn_tangent_difference(const dyn_body *body, const double *reference, const
     const double   away[3] = {q[0] - reference[0], q[stride] - reference[1], q[2 * stride] - reference[2]};
     for (int i = 0; i < 3; i++)
         dx[i] = X.R[0][i] * away[0] + X.R[1][i] * away[1] +
-                X.R[2][i] * away[2]; /* R_ref^T (p - p_ref): the translation in the axes of the reference */
+                X.R[2][i] * away[2]; /* translation R_ref^T (p - p_ref) in the axes of the reference */
 }
 
-/* Returns (1 - a/2 cot(a/2)) / a^2 of the angle a, whose square is s; half_sine and half_cosine are those of a/2. */
+/* Returns (1 - a/2 cot(a/2)) / a^2 of an angle a with a^2 = s; half_sine and half_cosine are sine and cosine of a/2. */
 static double inverse_factor(double s, double half_sine, double half_cosine)
 {
     if (s < 1e-2) return 1.0 / 12 + s * (1.0 / 720 + s * (1.0 / 30240 + s * (1.0 / 1209600 + s / 47900160)));
@@ -131,7 +131,7 @@ void dyn_tangent_derivative_rate(const dyn_body *body, const double *dx, const d
     add_skew_square(2 * dyn_dot(x, change) * inverse_factor_slope(s, half_sine, half_cosine), x, by_w);
     add_skew_pair(inverse_factor(s, half_sine, half_cosine), change, x, by_w);
     for (int i = 0; i < 3; i++) {
-        double turn[3]; /* row i of R_ref^T R [w], the rate of R_ref^T R for the change w of the orientation */
+        double turn[3]; /* row i of R_ref^T R [w], the change of R_ref^T R with the orientation change w */
         dyn_cross(J[i], w, turn);
         for (int j = 0; j < 3; j++) {
             rate[quaternion + i][quaternion + j] = by_w[i][j];

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define INDEPENDENT 1e-8 /* squared length of a part of a unit vector from which the part is a direction of its own */
+#define INDEPENDENT 1e-8 /* squared length above which the part of a unit vector outside a subspace counts */
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ size_t dyn_polytope_limit(const dyn_polytope_limits *limits, size_t row)
 
 /* --- null space --------------------------------------------------------------------------------------------------- */
 
-/* Subtracts from x (k) its part along an orthonormal vector. */
+/* Subtracts from x (k) its component along a unit vector, whose entries are `stride` apart. */
 static void subtract_part(size_t k, const double *vector, size_t stride, double *x)
 {
     double part = 0;
@@ -53,8 +53,8 @@ static void subtract_part(size_t k, const double *vector, size_t stride, double 
         x[i] -= part * vector[i * stride];
 }
 
-/* Subtracts from x its parts along the rows of E and the first n rows of N, twice for the rounding errors. Returns the
- * squared length of the rest. */
+/* Subtracts from x its components along the rows of E and the first n rows of N, twice because of rounding errors.
+ * Returns the squared length of the remaining vector. */
 static double project_on_null_space(const dyn_polytope *p, const dyn_polytope_limits *limits,
                                     const dyn_polytope_place *place, size_t n, double *x)
 {
@@ -71,7 +71,8 @@ static double project_on_null_space(const dyn_polytope *p, const dyn_polytope_li
     return sum;
 }
 
-/* Sets N from the unit vectors in turn. Returns the number of its rows. */
+/* Sets the rows of N to an orthonormal basis of the null space of E, by Gram-Schmidt from the unit vectors. Returns the
+ * number of rows. */
 static size_t find_null_space(dyn_polytope *p, const dyn_polytope_limits *limits, const dyn_polytope_place *place)
 {
     const size_t k = count_held_axes(limits);
@@ -95,7 +96,7 @@ static size_t find_null_space(dyn_polytope *p, const dyn_polytope_limits *limits
     return n;
 }
 
-/* Sets the parts of w that do not depend on z. */
+/* Sets p->particular, the parts E^T e_a, E^T e_b and E^T e_c of w that do not depend on z. */
 static void find_particular(dyn_polytope *p, const dyn_polytope_limits *limits, const dyn_polytope_place *place)
 {
     const size_t k = count_held_axes(limits), W = place->W;
@@ -109,14 +110,16 @@ static void find_particular(dyn_polytope *p, const dyn_polytope_limits *limits, 
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* The half space p u + q x + c.w <= most of the entries first to first + n - 1 of w. */
+/* The half space p u + q x + c.w' <= most, where w' are the entries first to first + n - 1 of w
+ * (contact_polytope.h). */
 typedef struct half_space {
     size_t        first, n;
     const double *c;
     double        p, q, most;
 } half_space;
 
-/* Writes a half space in the unknowns of the polytope, divided by its largest number. */
+/* Writes a half space as row `row` of the polytope, in the unknowns u / scale, x / scale and z, divided by its largest
+ * number. */
 static void put_half_space(const dyn_polytope *p, const dyn_polytope_limits *limits, const half_space *h, size_t row)
 {
     const size_t k = count_held_axes(limits), n = p->s.n;
@@ -156,7 +159,7 @@ static void put_contact(const dyn_polytope *p, const dyn_polytope_limits *limits
                    row);
 }
 
-/* Writes the pyramid inside a cone. */
+/* Writes the half spaces of the pyramid inside a friction cone to the rows from `row` on. */
 static void put_pyramid(const dyn_polytope *p, const dyn_polytope_limits *limits, const dyn_limit_cone *cone,
                         size_t row)
 {
@@ -170,7 +173,7 @@ static void put_pyramid(const dyn_polytope *p, const dyn_polytope_limits *limits
     }
 }
 
-/* Sets c (k) to the coefficients of w in an effort: those of -J^T l. */
+/* Sets c (k) to the coefficients of the wrenches w in the effort -J^T l of the limit `effort`. */
 static void find_effort(const dyn_polytope_limits *limits, const dyn_polytope_place *place, const dyn_limit *effort,
                         double *c)
 {
@@ -183,7 +186,7 @@ static void find_effort(const dyn_polytope_limits *limits, const dyn_polytope_pl
     }
 }
 
-/* Writes both sides of the limit of an effort; a side without limit becomes 0 <= 1. */
+/* Writes the upper and the lower limit of an effort to two rows; an infinite limit becomes the row 0 <= 1. */
 static void put_effort(const dyn_polytope *p, const dyn_polytope_limits *limits, const dyn_polytope_place *place,
                        const dyn_limit *effort, size_t row)
 {
@@ -211,7 +214,7 @@ static void put_effort(const dyn_polytope *p, const dyn_polytope_limits *limits,
     }
 }
 
-/* Writes -most <= y_i <= most for all unknowns, but 0 <= y_1. */
+/* Writes the bounds -most <= y_i <= most of all unknowns y of the polytope, but 0 <= y_1 for y_1 = x / scale. */
 static void put_bounds(const dyn_polytope *p)
 {
     const size_t n = p->s.n;
@@ -267,7 +270,7 @@ size_t dyn_polytope_half_spaces(const dyn_polytope_limits *limits, const dyn_pol
             coefficient[k + j] = -coefficient[j];
             size               = fmax(size, fabs(coefficient[j]));
         }
-        if (!(size > INDEPENDENT)) continue; /* no contact changes this effort */
+        if (!(size > INDEPENDENT)) continue; /* no wrench changes this effort */
         if (isfinite(effort->lower)) {
             row[n] = (dyn_limit_row){.n = k, .c = coefficient, .least = effort->lower - without};
             n++;

@@ -3,9 +3,9 @@
 #include "polygon.h"
 #include <math.h>
 
-#define MERGED   1e-9  /* distance within which two vertices are one */
-#define EXPANDED 1e-10 /* distance of a vertex from an edge that counts as none */
-#define BOUNDED  1e-9  /* multiplier of a bound that counts as none */
+#define MERGED   1e-9  /* relative distance up to which two vertices count as one */
+#define EXPANDED 1e-10 /* relative distance up to which a vertex counts as on an edge */
+#define BOUNDED  1e-9  /* multiplier up to which a bound of an unknown counts as inactive */
 
 enum { AXES = 4, VERTICES = DYN_POLYGON_EDGES - AXES };
 
@@ -22,7 +22,8 @@ typedef struct expansion {
     dyn_polygon *polygon;
 } expansion;
 
-/* Adds the edge d.y <= r with the multipliers of the last direction, unless a bound is among its rows. */
+/* Adds the edge d.y <= r of the last maximised direction d, with the row of the largest multiplier. Adds nothing if a
+ * bound of an unknown is active, since the edge then comes from that bound. */
 static void add_edge(const expansion *x, const double d[2], double r)
 {
     dyn_polygon_edge edge = {.d = {d[0], d[1]}, .r = r};
@@ -37,7 +38,8 @@ static void add_edge(const expansion *x, const double d[2], double r)
     if (most > 0) x->polygon->edge[x->polygon->n++] = edge;
 }
 
-/* Finds the vertices along the axes, whose half planes also hold where the polygon is a line or a point. */
+/* Finds the vertices farthest along both axes in both directions, and adds their edges, which hold even if the polygon
+ * is a line or a point. */
 static dyn_simplex_status find_first_vertices(expansion *x)
 {
     static const double direction[AXES][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
@@ -54,8 +56,9 @@ static dyn_simplex_status find_first_vertices(expansion *x)
     return DYN_SIMPLEX_DONE;
 }
 
-/* Looks for a vertex beyond the edge that begins at vertex i: adds the vertex, or the edge. The projection of the
- * vertex is between the ends of the edge; rounding errors of vertices close to one another may move it. */
+/* Looks for a vertex beyond the edge from vertex i to the next one, and adds the vertex, or else the edge. The new
+ * vertex must project between the ends of the edge; rounding errors may violate this if vertices are close to one
+ * another. */
 static dyn_simplex_status expand_edge(expansion *x, size_t i)
 {
     vertex      *from     = &x->vertex[i];

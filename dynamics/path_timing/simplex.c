@@ -1,18 +1,18 @@
 /* simplex.c - maximises linear functions over a polytope by the simplex method (simplex.h): Chvátal 1983, chapters 2, 3
- * and 8; rows that leave are chosen as by Harris 1973. */
+ * and 8; the row of each pivot is chosen as by Harris 1973. */
 #include "simplex.h"
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum { LOOK = 16 /* pivots between two looks at the deadline */, PIVOTS = 40 /* for each row and unknown */ };
+enum { LOOK = 16 /* pivots between two checks of the deadline */, PIVOTS = 40 /* for each row and unknown */ };
 
-#define GAIN     1e-10 /* change of the objective by a slack that counts as none */
+#define GAIN     1e-10 /* gain of the objective per unit of a slack that counts as zero */
 #define PIVOT    1e-9  /* entry of the dictionary that counts as zero */
-#define SLACK    1e-11 /* violation of a row that a step may leave */
-#define FEASIBLE 1e-10 /* violation that counts as none */
-#define LAST     1e-6  /* weight of an entry of a bound beside that of a row */
-#define STANDS   1e-13 /* step that does not leave the vertex */
+#define SLACK    1e-11 /* violation of a row that a step may cause */
+#define FEASIBLE 1e-10 /* violation of a row that counts as none */
+#define LAST     1e-6  /* factor that makes entries of bounds less preferred as pivots than those of rows */
+#define STANDS   1e-13 /* step up to which a pivot counts as staying at the same vertex */
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
@@ -36,13 +36,14 @@ static size_t artificial(const dyn_simplex *s)
     return s->m + s->n;
 }
 
-/* True for rows whose variable must not become negative: all but those of unknowns. */
+/* True if the variable of a row must not become negative: a slack or the artificial variable, but not an unknown. */
 static bool is_bounded(const dyn_simplex *s, size_t row)
 {
     return s->basic[row] < s->m || s->basic[row] == artificial(s);
 }
 
-/* Exchanges the variable of row r and that of column c. Rows of unknowns other than y_0 and y_1 are not kept. */
+/* Exchanges the basic variable of row r with the nonbasic variable of column c. Rows of unknowns other than y_0 and y_1
+ * are not updated. */
 static void exchange_variables(dyn_simplex *s, size_t r, size_t c)
 {
     const size_t width = s->n + 2, before = s->basic[r];
@@ -65,8 +66,8 @@ static void exchange_variables(dyn_simplex *s, size_t r, size_t c)
         if (s->basic[r] == s->m + j) s->unknown[j] = r;
 }
 
-/* Returns the column with the largest gain, or with `first` that of the lowest variable (Bland's rule, which does not
- * cycle); n + 1: the vertex is optimal. */
+/* Returns the column with the largest gain or, with `first`, that of the variable with the lowest index (Bland's rule,
+ * which does not cycle); n + 1 if the vertex is optimal. */
 static size_t choose_entering(const dyn_simplex *s, size_t columns, bool first)
 {
     size_t found = s->n + 1;
@@ -78,9 +79,9 @@ static size_t choose_entering(const dyn_simplex *s, size_t columns, bool first)
     return found;
 }
 
-/* Returns the row that a step along column c reaches first, and the step; m: no row is reached. Among rows whose values
- * are negative by at most SLACK there, the one with the largest pivot is chosen. Both passes divide: the product of a
- * quotient and its divisor may round below the dividend, and large values do not change by SLACK. */
+/* Returns the row that a step along column c reaches first, and the step; m: no row is reached. Among rows that would
+ * be violated by at most SLACK, the one with the largest pivot is chosen. Both passes compare quotients: the product of
+ * a quotient and its divisor may round below the dividend, and large values do not change by SLACK. */
 static size_t choose_row(const dyn_simplex *s, size_t c, double *step)
 {
     double most  = INFINITY;
@@ -99,8 +100,8 @@ static size_t choose_row(const dyn_simplex *s, size_t c, double *step)
     return found;
 }
 
-/* Takes pivots until no column of the first `columns` increases the objective d_0 (row r_0) + d_1 (row r_1), whose rows
- * are those of `rows`. */
+/* Takes pivots until none of the first `columns` columns increases the objective d_0 v_0 + d_1 v_1, where v_0 and v_1
+ * are the basic variables of the two rows rows[0] and rows[1]. */
 static dyn_simplex_status climb(dyn_simplex *s, const size_t *rows, const double d[2], size_t columns)
 {
     size_t stalled = 0;
@@ -123,7 +124,7 @@ static dyn_simplex_status climb(dyn_simplex *s, const size_t *rows, const double
 
 /* --- a first vertex ----------------------------------------------------------------------------------------------- */
 
-/* Turns G and h into the slacks h - G y. */
+/* Sets up the dictionary of the slacks h - G y as functions of the unknowns y, from G and h in the table. */
 static void open_dictionary(dyn_simplex *s)
 {
     for (size_t i = 0; i < s->m; i++) {
@@ -138,7 +139,8 @@ static void open_dictionary(dyn_simplex *s)
     s->pivots                     = PIVOTS * (s->m + s->n);
 }
 
-/* Exchanges every unknown with a slack, the largest entry of the dictionary first, those of bounds last. */
+/* Exchanges every unknown with a slack, always at the largest entry of the dictionary; entries in rows of bounds come
+ * last. Returns false if an unknown is in no row, or the deadline has passed. */
 static bool exchange_unknowns(dyn_simplex *s)
 {
     for (size_t done = 0; done < s->n; done++) {
@@ -157,7 +159,7 @@ static bool exchange_unknowns(dyn_simplex *s)
     return true;
 }
 
-/* Returns the row with the most negative value among the slacks. */
+/* Returns the row of the most negative slack, or m if none is below -FEASIBLE. */
 static size_t most_violated(const dyn_simplex *s)
 {
     size_t found = s->m;
@@ -168,7 +170,7 @@ static size_t most_violated(const dyn_simplex *s)
     return found;
 }
 
-/* Takes the artificial variable, which is zero, out of the rows, and clears its column. */
+/* Makes the artificial variable, which is zero, nonbasic if row `row` has it, and removes its column. */
 static void drop_artificial(dyn_simplex *s, size_t row)
 {
     size_t c = s->n;

@@ -22,7 +22,8 @@ typedef struct segment {
     const dyn_smooth_norm *norm[POINTS];
 } segment;
 
-/* The part of an interval behind a place. */
+/* The part of an interval from place `place` to the next, with the states at its begin and at INSTANTS instants, and
+ * the weights of interpolation from four places. */
 typedef struct part {
     size_t  n;
     segment segment[SEGMENTS];

@@ -1,4 +1,4 @@
-/* smooth_check.h - checks the limits of a smooth timing between the places of its rows (smooth_timing.h). */
+/* smooth_check.h - checks the limits of a smooth timing between the places at which its rows hold (smooth_timing.h). */
 #pragma once
 #include "smooth_timing.h"
 

@@ -1,4 +1,4 @@
-/* smooth_newton.c - Newton's equations of the search for a smooth timing: see smooth_search.h. */
+/* smooth_newton.c - sets up and solves Newton's equations in the search for a smooth timing (smooth_search.h). */
 #include "smooth_search.h"
 
 /* Sums over the rows of a sample: gradient and second derivatives, with respect to x, u and u', of the barrier terms. d

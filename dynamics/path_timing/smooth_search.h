@@ -1,5 +1,5 @@
-/* smooth_search.h - declares the arrays of the search for a smooth timing and the room of a row (the distance to its
- * limits), for the files of this folder. */
+/* smooth_search.h - declares the arrays of the search for a smooth timing, and the slacks of limits (struct room:
+ * distances to the bounds), for the files of this folder. */
 #pragma once
 #include "smooth_timing.h"
 #include <math.h>
@@ -54,20 +54,20 @@ typedef struct search {
     sample     *sample;              /* [samples] */
     size_t     *first;               /* [intervals + 1] the first sample of each interval */
     double      duration, mu;
-    double      products, count; /* sum and number of the products (room times multiplier) */
+    double      products, count; /* sum and number of the products slack times multiplier */
 } search;
 
-/* A limit at a state: its room, the distances to both limits, and the derivatives of the room to `high`. The
- * derivatives of the room to `low` have the opposite sign, except for the parts of 1 / rho. */
+/* The slacks of a limit at a state, distances to its upper bound (high) and lower bound (low), and their derivatives
+ * with respect to x, u and u'. The derivatives of `low` are minus those of `high`, except for terms with 1 / rho. */
 typedef struct room {
     double high, low;
     double high_x, low_x, high_u, high_du; /* low_u = -high_u, low_du = -high_du */
     double high_xx, low_xx, high_xu;       /* low_xu = -high_xu */
-    double high_uu;                        /* 0 for rows */
+    double high_uu;                        /* 0 for rows, which are linear in u */
 } room;
 
-/* True if the deadline has passed, at interval i of a pass over all rows. The pass then stops, and its results are not
- * used. */
+/* True if the deadline has passed, checked at some intervals i of a loop over all rows. The loop then stops, and its
+ * results are not used. */
 static inline bool is_late(const search *s, size_t i)
 {
     enum { LOOK = 16384 /* rows between two checks of the deadline */ };
@@ -96,7 +96,7 @@ ROW_INLINE room second_room(const dyn_smooth_row *k, const dyn_smooth_state *y, 
                   .low_xx  = -curve};
 }
 
-/* Divides a row by rho (smooth_timing.h). */
+/* Returns the slacks of a row with u', divided by rho = sqrt(x) (smooth_timing.h). */
 ROW_INLINE room third_room(const dyn_smooth_row *k, const dyn_smooth_state *y, double rho)
 {
     const double q = 1 / rho, q3 = q * q * q, A = k->a3 * y->du + k->a2 * y->u + k->a1 * y->x + k->a0;
@@ -118,7 +118,7 @@ static inline double dot_axes(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The room is (high^2 - |v|^2) / 2 with the vector v; there is no lower limit. */
+/* Returns the slack (high^2 - |v|^2) / 2 of a norm with the vector v = p u + q x; there is no lower bound. */
 ROW_INLINE room norm_room(const dyn_smooth_norm *k, const dyn_smooth_state *y)
 {
     const double v[3] = {k->p[0] * y->u + k->q[0] * y->x, k->p[1] * y->u + k->q[1] * y->x,
@@ -143,7 +143,7 @@ ROW_INLINE room room_of(const search *s, const sample *one, size_t k, const dyn_
 /* Lays out the arrays of a search in t->work, and lists its samples. */
 search dyn_smooth_lay_out(dyn_smooth *t);
 
-/* Sums the equations of a Newton step from the nodes into s->band and s->right, and the duration. With `convex`,
+/* Assembles the equations of a Newton step from the nodes in s->band and s->right, and s->duration. With `convex`,
  * negative curvature of single rows is left out. */
 void dyn_smooth_assemble(search *s, bool convex);
 

@@ -1,4 +1,4 @@
-/* smooth_timing.c - finds a fast timing with limits of the third derivative of s (smooth_timing.h): Wright 1997. */
+/* smooth_timing.c - finds a fast timing with limits of the third derivative of s (smooth_timing.h) by Wright 1997. */
 #include "smooth_check.h"
 #include "smooth_search.h"
 #include <math.h>
@@ -41,8 +41,8 @@ double dyn_smooth_value(const dyn_smooth_row *k, const dyn_smooth_state *y)
 
 /* --- room --------------------------------------------------------------------------------------------------------- */
 
-/* True if all limits have room on both sides and x > 0; then s->products and s->count are set. Otherwise t->place and
- * t->bad_limit tell the first limit without room. */
+/* True if the slacks of all limits and x are positive; then s->products and s->count are set. Otherwise t->place and
+ * t->bad_limit name the first limit without a positive slack. */
 static bool limits_have_room(search *s)
 {
     dyn_smooth *t = s->t;
@@ -70,7 +70,7 @@ static bool limits_have_room(search *s)
 
 /* --- steps -------------------------------------------------------------------------------------------------------- */
 
-/* Finds the largest fractions of a step that keep room and multipliers positive. */
+/* The largest fractions of a step that keep slacks (primal) and multipliers (dual) positive. */
 typedef struct lengths {
     double primal, dual;
 } lengths;
@@ -80,26 +80,28 @@ static inline void shorten_step(double *length, double value, double change)
     if (value + *length * change < (1 - BOUNDARY) * value) *length = -BOUNDARY * value / change;
 }
 
-/* Like shorten_step for a norm, whose room changes by the step times `change`, and by its square times -bend / 2. */
+/* Limits *length like shorten_step, for a norm: after the fraction t of a step its slack is value + t change - t^2 bend
+ * / 2. */
 static inline void shorten_to_norm(double *length, double value, double change, double bend)
 {
     const double most = 2 * BOUNDARY * value / (sqrt(change * change + 2 * fmax(bend, 0) * BOUNDARY * value) - change);
     if (most < *length) *length = most;
 }
 
-/* Returns minus the second derivative of the room of a norm along a step. */
+/* Returns minus the second derivative of the slack of a norm along the step d. */
 static inline double bend_of(const room *c, const dyn_smooth_state *d)
 {
     return -(c->high_uu * d->u + 2 * c->high_xu * d->x) * d->u - c->high_xx * d->x * d->x;
 }
 
-/* Change of a multiplier: lambda + change = (mu - lambda by) / c, where `by` is the change of the room c. */
+/* Returns the change of a multiplier lambda that makes its product with the changed slack mu, to first order: (mu -
+ * lambda slopes) / c - lambda, where c is the slack and `slopes` the change of c in the step. */
 static inline double change_of(const search *s, double lambda, double c, double slopes)
 {
     return (s->mu - lambda * slopes) / c - lambda;
 }
 
-/* Finds the changes of the multipliers, and the largest fractions of the step. */
+/* Finds the changes of all multipliers in the Newton step s->step, and the largest fractions of the step. */
 static lengths limit_step(search *s)
 {
     lengths l = {1, 1};
@@ -140,7 +142,8 @@ static void move_nodes(search *s, double length)
         s->t->node[k] += length * s->step[k];
 }
 
-/* Moves the nodes by the largest part of the step that leaves room, at most `length`. Returns that part; 0: none. */
+/* Moves the nodes by the largest fraction of the step, at most `length`, that keeps all slacks positive. Returns the
+ * fraction; 0 if there is none. */
 static double move_within(search *s, double length)
 {
     for (int halving = 0; halving < HALVINGS; halving++, length /= 2) {
@@ -151,7 +154,7 @@ static double move_within(search *s, double length)
     return 0;
 }
 
-/* Sets the multipliers to mu / room. */
+/* Sets all multipliers to mu / slack. */
 static void set_centre(search *s)
 {
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
@@ -169,7 +172,7 @@ static void set_centre(search *s)
 
 /* --- search ------------------------------------------------------------------------------------------------------- */
 
-/* Sets a constant rate of r, slow enough that every row has room. */
+/* Sets a constant rate of r, slow enough that all slacks are positive. */
 static bool start_constant(search *s)
 {
     double x = 1e8;
@@ -184,8 +187,8 @@ static bool start_constant(search *s)
     return false;
 }
 
-/* Sets the multipliers so that all products with the rooms are equal and add to `gap`, as a fraction of the duration.
- * All rows have room. */
+/* Sets all multipliers so that their products with the slacks are equal and add up to `gap` times the duration. All
+ * slacks must be positive. */
 static bool centre_multipliers(search *s, double gap)
 {
     double duration = 0;
@@ -198,7 +201,7 @@ static bool centre_multipliers(search *s, double gap)
     return limits_have_room(s);
 }
 
-/* Takes Newton steps until the products of rooms and multipliers add to `gap`, as a fraction of the duration. */
+/* Takes Newton steps until the products of slacks and multipliers add up to at most `gap` times the duration. */
 static dyn_timing_status descend_to(search *s, double gap)
 {
     double  centring = 0.3;
@@ -222,7 +225,7 @@ static dyn_timing_status descend_to(search *s, double gap)
     return limits_have_room(s) && s->products < 1e3 * gap * s->duration ? DYN_TIMING_DONE : DYN_TIMING_UNDECIDED;
 }
 
-/* Multiplies all rates by one factor. */
+/* Multiplies the rate of r by 1 - part, everywhere on the path. */
 static void slow_down(search *s, double part)
 {
     const double factor = 1 - fmin(part, SLOWEST);
@@ -296,8 +299,8 @@ double dyn_smooth_excess(const dyn_smooth *t, size_t place, size_t k, const dyn_
     return fmax(value - row->high, row->low - value);
 }
 
-/* Derivative of the room of limit k with respect to its bound: rows with the third derivative are divided by rho, and
- * the room of a norm has the square of its bound. */
+/* Returns the derivative of the slack of limit k with respect to its bound: 1 / rho for rows with the third derivative,
+ * which are divided by rho, else 1. For a norm it is its bound, which is about 1. */
 static double room_by_bound(const dyn_smooth *t, size_t k, double rho)
 {
     return k >= t->second && k < dyn_smooth_rows(t) ? 1 / rho : 1;

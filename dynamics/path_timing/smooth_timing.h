@@ -1,8 +1,8 @@
-/* smooth_timing.h - find a fast timing of a path from rest to rest within limits that contain the third derivative of
+/* smooth_timing.h - finds a fast timing of a path from rest to rest within limits that contain the third derivative of
  * s, such as those of jerks and torque rates.
  *
- * The path parameter is a function of another one, s = g(r) with 0 <= r <= 1, so that a finite rate of r is rest
- * without acceleration at both ends: g = 10 r^3 - 15 r^4 + 6 r^5, or g = r for a path whose first and second
+ * The path parameter s is a function of another parameter, s = g(r) with 0 <= r <= 1, chosen so that a finite rate of r
+ * gives rest without acceleration at both ends: g = 10 r^3 - 15 r^4 + 6 r^5, or g = r for a path whose first and second
  * derivatives with respect to s are zero at both ends, as those of a spline with three equal control points there. With
  * x = rd^2, u = rdd = x'/2 and ' for d/dr, a limit at a place is a row
  *
@@ -10,13 +10,13 @@
  *     A = a3 u' + a2 u + a1 x + a0,  B = b2 u + b1 x + b0,
  *
  * with a3 = a2 = a1 = 0 in rows without the third derivative. A limit of the magnitude of a vector, such as the
- * acceleration of a point, is |p u + q x| <= high. x is a cubic polynomial in each of N intervals with
- * continuous first derivative (Hermite), so that u' is linear in each and jumps between them. The rows hold at both
- * ends of each part of an interval.
+ * acceleration of a point, is a norm, |p u + q x| <= high. x is a cubic polynomial in each of N intervals with
+ * continuous first derivative (Hermite), so that u' is linear in each interval and jumps between them. The rows hold at
+ * both ends of each part of an interval.
  *
  * Method: a primal-dual interior-point method with exact second derivatives, whose iterates all satisfy the rows
- * (Wright 1997, ch. 5, without slacks). Rows with u' are divided by rho: then only r / rho is not linear, and its
- * tangent is a bound on the safe side. The problem is not convex: the result is a local optimum.
+ * (Wright 1997, ch. 5, without slack variables). Rows with u' are divided by rho: then A is linear, and the tangent of
+ * high / rho, which is convex, is a bound on the safe side. The problem is not convex: the result is a local optimum.
  *
  * Between the places limits would be exceeded a little, and much where the path's third derivative jumps at a knot. So
  * the rows hold at both sides of each knot, and limits are checked at instants between the places. The limits are
@@ -65,7 +65,7 @@ typedef struct dyn_smooth {
     int     steps;            /* Newton steps taken */
 } dyn_smooth;
 
-/* x, u and u' at a place. */
+/* x = rd^2, u = rdd and u' at a place (see above). */
 typedef struct dyn_smooth_state {
     double x, u, du;
 } dyn_smooth_state;
@@ -102,10 +102,10 @@ static inline dyn_grading dyn_grading_at(size_t place, size_t n, bool resting)
 /* Returns the number of doubles in `work`. */
 size_t dyn_smooth_work(const dyn_smooth *t);
 
-/* Finds the nodes. DYN_TIMING_INFEASIBLE: the robot cannot stand at a place of the path. */
+/* Finds t->node. DYN_TIMING_INFEASIBLE: the limits exclude even a robot at rest at some place of the path. */
 dyn_timing_status dyn_smooth_solve(dyn_smooth *t);
 
-/* Returns the state at a fraction of interval i, 0 to 1. */
+/* Returns the state at the fraction `fraction`, 0 to 1, of interval i. */
 dyn_smooth_state dyn_smooth_at(const dyn_smooth *t, size_t i, double fraction);
 
 /* Returns B + rho A of a row. */
@@ -122,5 +122,5 @@ double dyn_smooth_excess(const dyn_smooth *t, size_t place, size_t k, const dyn_
  * dyn_smooth_solve. */
 void dyn_smooth_slopes(dyn_smooth *t, double *by_bound);
 
-/* Writes the time of every place, s. */
+/* Writes the time at every place, in s. */
 void dyn_smooth_times(const dyn_smooth *t, double *time);

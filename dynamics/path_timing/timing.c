@@ -1,20 +1,21 @@
 /* timing.c - finds the fastest timing of a path by reachability (timing.h): Pham & Pham 2018, algorithm 1.
  *
- * A backward pass finds for every end of an interval the x from which the end of the path is reached: an interval
- * [least, most], found by linear programs in x and u. A forward pass takes the largest u. The rows of an interval are
- * lines that bound u at a given x, above or below. The gap between the lowest upper and the highest lower line is
- * concave in x, so that Newton's method from outside ends at its zero after few steps. With tangents of ellipses the
- * steps converge quadratically.
+ * A backward pass finds, for every end of an interval, the values of x from which the end of the path is reached: an
+ * interval [least, most], found by linear programs in x and u. A forward pass takes the largest u. The rows of an
+ * interval are lines that bound u at a given x, above or below. The gap between the lowest upper and the highest lower
+ * line is concave in x, so that Newton's method from outside ends at the zero of the gap after few steps. With tangents
+ * of ellipses the steps converge quadratically.
  *
- * sqrt(x) of a row is replaced by its tangent at the x of the pass before, until x is settled. */
+ * In a row, sqrt(x) is replaced by its tangent at the x of the pass before. Passes are repeated until x does not
+ * change. */
 #include "timing_lines.h"
 #include <math.h>
 
 enum { NEWTON_STEPS = 200, PASSES = 60, RETRIES = 30 };
 
-#define SETTLED  1e-12 /* relative change of x in the last pass */
-#define ROUNDING 1e-15 /* relative change of x in a step of Newton's method that is none */
-#define SLOWER   0.25  /* factor of x after a pass whose tangents exclude all motions */
+#define SETTLED  1e-12 /* relative change of x up to which the passes have converged */
+#define ROUNDING 1e-15 /* relative change of x up to which a step of Newton's method counts as none */
+#define SLOWER   0.25  /* factor of x after a pass whose tangents allow no motion */
 /* --- passes ------------------------------------------------------------------------------------------------------- */
 
 static void note_conflict(dyn_timing *t, const line *one, const line *other)
@@ -30,8 +31,8 @@ static bool same_line(const line *one, const line *other)
     return one->alpha == other->alpha && one->beta == other->beta;
 }
 
-/* Moves *x from a bound of x inwards until the gap between the lines is open: downwards from x_most, or upwards from
- * x_least. Returns false with a conflict if no x in the bounds has an open gap. */
+/* Moves *x inwards, downwards from x_most or upwards from x_least, until the upper lines are above the lower lines.
+ * Returns false, with t->conflict, if that is so at no x between the bounds. */
 static bool move_inwards(dyn_timing *t, const lines *l, bool downwards, double *x)
 {
     gap before = {.high = 0};
@@ -55,7 +56,8 @@ static bool move_inwards(dyn_timing *t, const lines *l, bool downwards, double *
     return true;
 }
 
-/* Finds the controllable sets (intervals of x from which the end is reached), from the last interval to the first. */
+/* Finds the controllable sets, intervals of x from which the end of the path is reached, from the last interval to the
+ * first. */
 static dyn_timing_status pass_backward(dyn_timing *t, bool settling)
 {
     t->least[t->intervals] = t->most[t->intervals] = 0;
@@ -80,8 +82,8 @@ static dyn_timing_status pass_backward(dyn_timing *t, bool settling)
     return DYN_TIMING_DONE;
 }
 
-/* Takes the largest u from the start of the path on. *change becomes the largest change of x since the pass before, as
- * a fraction of the largest x. */
+/* Takes the largest possible u in each interval, from the start of the path. *change becomes the largest change of x
+ * since the pass before, as a fraction of the largest x. */
 static dyn_timing_status pass_forward(dyn_timing *t, bool settling, double *change)
 {
     double x = 0, largest = 0, moved = 0;
@@ -104,7 +106,8 @@ static dyn_timing_status pass_forward(dyn_timing *t, bool settling, double *chan
     return DYN_TIMING_DONE;
 }
 
-/* True if a row has a term with sqrt(x) besides others. */
+/* True if some row has a term d sqrt(x) that is not just a bound of x: with a or b, or with d < 0. A timing with these
+ * rows needs several passes. */
 static bool is_damped(const dyn_timing *t)
 {
     bool damped = false;
@@ -115,7 +118,7 @@ static bool is_damped(const dyn_timing *t)
 
 /* Lowers x of the last pass, at which the next pass takes its tangents. In a row with d > 0, a tangent of sqrt(x) at an
  * x far above the allowed motion excludes slow motions, too. A tangent at a smaller x excludes only fast motions, and
- * those only until the next pass. */
+ * only in the next pass. */
 static void slow_down(dyn_timing *t)
 {
     for (size_t p = 0; p < dyn_timing_places(t); p++)

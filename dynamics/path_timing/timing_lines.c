@@ -2,10 +2,10 @@
 #include "timing_lines.h"
 #include <math.h>
 
-enum { LOOK = 8 /* places between two looks at the deadline */ };
+enum { LOOK = 8 /* places between two checks of the deadline */ };
 
-#define VERTICAL 1e-30 /* coefficient of u below which a line bounds x alone */
-#define RIM      1e-10 /* fraction of the largest x of an ellipse within which the tangent of its start is taken */
+#define VERTICAL 1e-30 /* relative coefficient of u below which a line bounds x alone */
+#define RIM      1e-10 /* within this fraction of the largest x of an ellipse, the tangent at a smaller x is used */
 
 static size_t lines_of_interval(const dyn_timing *t)
 {
@@ -22,7 +22,7 @@ size_t dyn_timing_lines(const dyn_timing *t)
     return doubles(lines_of_interval(t) * sizeof(line)) + doubles((t->parts + 1) * t->norms * sizeof(ellipse));
 }
 
-/* The linear limit p u + q x <= r; `rate` is d r / d bound of its limit. */
+/* The half plane p u + q x <= r; `rate` is the derivative of r by the bound of the limit. */
 typedef struct half_plane {
     double p, q, r, rate;
 } half_plane;
@@ -52,8 +52,9 @@ static void add_line(lines *l, const half_plane *h, const line *origin)
         l->item[l->room - ++l->n_lower] = added;
 }
 
-/* Adds a row at a place of the interval; `reach` is 2 (s of the place - s at the start of the interval). `near` is x at
- * the place in the pass before; 0: none. */
+/* Adds a row at a place of the interval; `reach` is 2 (s of the place - s at the start of the interval), so that x of
+ * the place is x + reach u. `near` is x at the place in the pass before, where the tangent of sqrt(x) is taken; 0:
+ * there is none. */
 static void add_limit_row(lines *l, const dyn_timing_row *row, double reach, double near, const line *origin)
 {
     double b = row->b, r = row->r;
@@ -70,8 +71,9 @@ static void add_limit_row(lines *l, const dyn_timing_row *row, double reach, dou
     add_line(l, &(half_plane){.p = row->a + reach * b, .q = b, .r = r, .rate = 1}, origin);
 }
 
-/* Adds a norm at a place. With a = p + reach q and b = q, the vector is a u + b x, and a x b = p x q. An ellipse has
- * the largest x |a| / |a x b|; where a is zero, x alone is bounded. */
+/* Adds a norm |p u + q x| <= 1 at a place; see add_limit_row for `reach`. In u and x of the interval's start the vector
+ * is a u + b x with a = p + reach q and b = q, and |a x b| = |p x q|. The largest x of the ellipse is |a| / |a x b|; if
+ * a is zero, x alone is bounded. */
 static void add_norm(lines *l, const dyn_timing_norm *n, double reach, const line *origin)
 {
     const double aa = n->pp + reach * (2 * n->pq + reach * n->qq), bb = n->qq;
@@ -122,7 +124,8 @@ lines dyn_timing_collect(const dyn_timing *t, size_t i, bool settling)
 }
 
 /* Returns the tangent of the upper (side 1) or lower (-1) half of an ellipse at x: with the vector v = a u + b x of
- * length 1, the line is v.a u + v.b x = 1. Near the largest x, where the tangent is vertical, that of a smaller x. */
+ * length 1, the line is v.a u + v.b x = 1. Near the largest x, where the tangent is vertical, the tangent at a smaller
+ * x is used. */
 static line tangent_at(const ellipse *e, double x, double side)
 {
     const double on   = fmin(x, (1 - RIM) * e->most),

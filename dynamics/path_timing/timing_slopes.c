@@ -1,17 +1,18 @@
 /* timing_slopes.c - differentiates the duration of a timing with respect to the bounds of its limits (timing.h).
  *
- * The passes of timing.c make x at every end of an interval a function of one or two lines:
+ * The passes of timing.c make x at every end of an interval a function of one or two lines u = alpha - beta x. With the
+ * width w of interval i in s:
  *
  *     forward   x_{i+1} = x_i + 2 w (alpha - beta x_i), or most_{i+1}
- *     backward  most_i = the bound of x alone, or the x at which an upper and a lower line meet; least_i likewise
+ *     backward  most_i = a bound of x alone, or the x at which an upper and a lower line intersect; least_i likewise
  *
- * where alpha depends on the bound of a limit, or on most_{i+1} or least_{i+1}. The derivatives of the duration pass
- * through these equations in reverse: against the forward pass, then against the backward pass. With tangents of
- * sqrt(x) and of ellipses the derivatives of the settled timing are exact. */
+ * Here alpha depends on the bound of a limit, or on most_{i+1} or least_{i+1}. The derivatives of the duration are
+ * propagated through these equations in reverse order: first those of the forward pass, then those of the backward
+ * pass. With tangents of sqrt(x) and of ellipses the derivatives of the converged timing are exact. */
 #include "timing_lines.h"
 #include <math.h>
 
-#define OUTWARDS 1e-9 /* relative change of x beyond which lines that meet are told from lines that touch there */
+#define OUTWARDS 1e-9 /* relative distance in x beyond an intersection at which its two lines are identified */
 
 /* Derivatives of the duration with respect to x, most and least at the ends of intervals, and to the bounds. */
 typedef struct slopes {
@@ -20,7 +21,8 @@ typedef struct slopes {
     double           *by_bound;         /* [rows + norms] */
 } slopes;
 
-/* Adds the derivatives of the sum of times 2 ds / (sqrt(x) + sqrt(x of the next place)) with respect to x. */
+/* Adds to d->x the derivatives of the duration, the sum of 2 ds / (sqrt(x) + sqrt(x of the next place)) over all
+ * places. */
 static void differentiate_times(const slopes *d)
 {
     const dyn_timing *t = d->t;
@@ -37,8 +39,9 @@ static void differentiate_times(const slopes *d)
     }
 }
 
-/* Adds the derivative `by_alpha` with respect to alpha of a line to that of its origin; `end` is the end of the line's
- * interval, `lower` is true of a line that bounds from below. */
+/* Adds to the derivative with respect to the origin of a line, the bound of a limit or `most` or `least` at `end`, the
+ * derivative `by_alpha` with respect to alpha of the line. `end` is the end of the line's interval; `lower`: the line
+ * bounds u from below. */
 static void pass_to_origin(const slopes *d, const line *passed, size_t end, bool lower, double by_alpha)
 {
     const double by_origin = by_alpha * passed->rate;
@@ -50,7 +53,8 @@ static void pass_to_origin(const slopes *d, const line *passed, size_t end, bool
         d->most[end] += by_origin;
 }
 
-/* Passes the derivative with respect to x at the end of interval i on to x at its start, or to most at its end. */
+/* Adds to the derivative with respect to x at the start of interval i, or to `most` at its end, the part that comes
+ * from x at its end. */
 static void reverse_forward(const slopes *d, size_t i, const lines *l)
 {
     const dyn_timing *t     = d->t;
@@ -65,9 +69,9 @@ static void reverse_forward(const slopes *d, size_t i, const lines *l)
     pass_to_origin(d, &g.upper, i + 1, false, d->x[i + 1] * width);
 }
 
-/* Passes the derivative `by_x` with respect to most or least at the start of interval i, whose value is `x`, on to the
- * lines that meet there, or to the line of the bound of x alone. The lines that meet are those that leave no gap a
- * little further outwards. */
+/* Propagates the derivative `by_x` with respect to most (`upwards`) or least at the start of interval i to the lines
+ * that intersect there, or to the bound of x alone. The two lines are those that leave no gap at an x a little farther
+ * outwards. */
 static void reverse_bound(const slopes *d, size_t i, const lines *l, bool upwards, double by_x)
 {
     const double x     = upwards ? d->t->most[i] : d->t->least[i];

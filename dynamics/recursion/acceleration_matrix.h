@@ -1,10 +1,11 @@
-/* acceleration_matrix.h - computes U = [wd x] + [w x]^2, which maps a point of a body to its acceleration relative to
- * the origin, its rate U', and the inertial wrench of a body (Khalil 2010, eqs. 18-31). */
+/* acceleration_matrix.h - computes the acceleration matrix U = [wd x] + [w x]^2, which maps a point of a body to its
+ * acceleration relative to the body's origin, its rate U', and the inertial wrench of a body (Khalil 2010, eqs.
+ * 18-31). */
 #pragma once
 #include "workspace.h"
 
-/* The matrix U = [wd x] + [w x]^2. Its diagonal is never positive, so xx and yy are the diagonal entries with the sign
- * changed. The third one, zz, is rarely used and not stored; instead there are y_z = yy - zz and z_x = zz - xx. */
+/* The matrix U = [wd x] + [w x]^2. Its diagonal is never positive; xx and yy are the diagonal entries with the sign
+ * changed. The third one, zz, is rarely used and not stored; y_z = yy - zz and z_x = zz - xx are stored instead. */
 typedef struct acceleration_matrix {
     lane xx, yy, y_z, z_x, xy, yx, xz, zx, yz, zy;
 } acceleration_matrix;
@@ -46,15 +47,16 @@ LANE_INLINE acceleration_matrix acceleration_matrix_rate(vec3 w, vec3 wd, vec3 w
                                  .zy  = yz + wdd.x};
 }
 
-/* Returns s + U p: the acceleration of a point p of a body, in the body's axes, if s is that of the origin. */
+/* Returns s + U p: the acceleration of the point p of a body, in the body's axes, if s is the acceleration of its
+ * origin. */
 LANE_INLINE vec3 acceleration_of_point(vec3 s, const acceleration_matrix *U, vec3 p)
 {
     return (vec3){sub_mul(add_mul(add_mul(s.x, U->xy, p.y), U->xz, p.z), U->xx, p.x),
                   sub_mul(add_mul(add_mul(s.y, U->yx, p.x), U->yz, p.z), U->yy, p.y),
                   sub_mul(add_mul(add_mul(s.z, U->zx, p.x), U->zy, p.y), acceleration_zz(U), p.z)};
 }
-/* Returns s + U p like acceleration_of_point, where p is a constant offset of the model; only its components flagged in
- * `along` are used. */
+/* Returns s + U p like acceleration_of_point, where p is a constant of the model; components of p that are not flagged
+ * in `along` count as zero. */
 LANE_INLINE vec3 acceleration_of_offset(vec3 s, const acceleration_matrix *U, const double p[3], unsigned along)
 {
     if (along & DYN_ALONG_X)
@@ -66,9 +68,10 @@ LANE_INLINE vec3 acceleration_of_offset(vec3 s, const acceleration_matrix *U, co
     return s;
 }
 
-/* The inertial wrench of a body with mass moments m, h, E, whose origin has acceleration a:
+/* Returns the inertial wrench (f; n) about the origin of a body with mass moments m, h, E, whose origin has
+ * acceleration a:
  *     f = m a + U h;  n = h x a + int r x (U r) dm. The integral is the vector e with [e x] = U E - (U E)^T.
- * The wrench is linear in a and U, so its rate is the same function of the rates ad and U'. `revolute`: m, h.z and E.zz
+ * The wrench is linear in a and U, so its rate is the same function of the rates a' and U'. `revolute`: m, h.z and E.zz
  * are zero. */
 LANE_INLINE wrench inertial_wrench(const dyn_moments *moments, vec3 a, const acceleration_matrix *U, bool revolute)
 {
@@ -90,8 +93,8 @@ LANE_INLINE wrench inertial_wrench(const dyn_moments *moments, vec3 a, const acc
     return w;
 }
 
-/* Returns the inertial wrench (see inertial_wrench) of mass on the z axis alone. axis_moments are m, h.z and E.zz of
- * that mass. */
+/* Returns the inertial wrench (see inertial_wrench) of the mass on the z axis of a body; axis_moments are m, h.z and
+ * E.zz of this mass. */
 LANE_INLINE wrench axis_inertial_wrench(const double axis_moments[3], vec3 a, const acceleration_matrix *U)
 {
     double m = axis_moments[0], h = axis_moments[1], E = axis_moments[2];

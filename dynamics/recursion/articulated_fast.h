@@ -4,13 +4,13 @@
  * to 1.17 times (4 lanes) as long on average over the benchmark robots; without the fast path of the last pass alone,
  * up to 1.08 times. I^A, p^A and, in the last pass, alpha stay in registers along the run. Without a rotor inertia the
  * row of I^a for the joint's axis is zero, and is neither computed nor rotated. newton_euler_fast.h computes the wrench
- * f0 of a body about the origin of the next body; so f0 is added to the next body's p^a before the sum is shifted to
- * the body's origin. */
+ * f0 of a body about the origin of the next body of the run; so f0 is added to the next body's p^a before the sum is
+ * shifted to the body's origin. */
 #pragma once
 #include "articulated_pass.h"
 
-/* Sets the entries of I^a = I - U G^T, with G = U / D. The row and column of the revolute joint's axis are exactly zero
- * and are not set. */
+/* Replaces I by I^a = I - U G^T, with U = I S and G = U / D. The row and column of the revolute joint's axis are
+ * exactly zero and are not set. */
 LANE_INLINE void articulated_project_plain(articulated *I, const wrench *U, const wrench *G)
 {
     const lane f[3] = {U->f.x, U->f.y, U->f.z}, g[2] = {G->n.x, G->n.y};
@@ -36,8 +36,8 @@ LANE_INLINE void eliminate_plain_joint(const articulated_pass *p, int i, articul
     body->p = articulated_add_effort(body->p, &U, s->g);
 }
 
-/* Rotates I and p of `body` to the parent's axes. Adds `own` to p: the wrench f0 of the parent (first comment), about
- * the origin of `body`. */
+/* Rotates I and p of `body` to the parent's axes, and adds `own` to p: the parent's wrench f0 about the origin of
+ * `body` (see the top of the file). */
 LANE_INLINE void articulated_to_previous_form(link_transform X, const wrench *own, articulated_body *body,
                                               bool axis_row_is_zero)
 {
@@ -45,8 +45,8 @@ LANE_INLINE void articulated_to_previous_form(link_transform X, const wrench *ow
     body->p = (wrench){to_parent_add(X, own->f, body->p.f), to_parent_add(X, own->n, body->p.n)};
 }
 
-/* Replaces I^a and p^a of body i, which its joint passes on, by I^A and p^A of the previous body, its parent.
- * `axis_row_is_zero`: S^T I^a = 0. */
+/* Replaces I^a and p^a of body i, which its joint transmits to the parent, by I^A and p^A of the parent, the previous
+ * body. `axis_row_is_zero`: S^T I^a = 0. */
 LANE_INLINE void articulated_to_previous_body(const articulated_pass *p, int i, articulated_body *body,
                                               bool axis_row_is_zero)
 {
@@ -83,8 +83,8 @@ LANE_INLINE void articulated_plain_run(const articulated_pass *p, dyn_run run, c
     add_to_parent(p, first, &body);
 }
 
-/* Stores qdd = sdd, or the prescribed qdd if the joint is driven. If it is not driven, adds S sdd to alpha of the body.
- */
+/* Stores qdd = sdd, or the prescribed qdd if the joint is driven. If it is not driven, adds S sdd to the acceleration
+ * alpha of the body. */
 LANE_INLINE void plain_acceleration_out(const articulated_pass *p, const dyn_body *b, lane sdd, twist *alpha,
                                         const bool driven)
 {
@@ -93,7 +93,8 @@ LANE_INLINE void plain_acceleration_out(const articulated_pass *p, const dyn_bod
     p->qdd[b->joint.v] = locked ? p->io->qdd[b->joint.v] : sdd;
 }
 
-/* Computes qdd and alpha along a plain run, base to tip. On the world alpha_p is zero and needs no transform. */
+/* Computes qdd and the accelerations alpha along a plain run, base to tip. The world's alpha is zero and needs no
+ * transform. */
 LANE_INLINE void acceleration_plain_run(const articulated_pass *p, dyn_run run, const bool driven)
 {
     const dyn_body   *body  = p->scene->model->body;
@@ -116,7 +117,7 @@ LANE_INLINE void acceleration_plain_run(const articulated_pass *p, dyn_run run, 
     if (body[run.end - 1].tree.carries_run) link[run.end - 1].alpha = alpha;
 }
 
-/* The two passes of a plain run with driven coordinates. These are rare, so the functions are not inlined. */
+/* The two functions of a plain run with driven coordinates, which are rare: the functions are not inlined. */
 LANE_NOINLINE void articulated_driven_plain_run(const articulated_pass *p, dyn_run run)
 {
     articulated_plain_run(p, run, true);

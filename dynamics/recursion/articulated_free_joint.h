@@ -1,12 +1,12 @@
 /* articulated_free_joint.h - eliminates a joint with a quaternion from an articulated inertia. The axes are eliminated
- * one after another, as if each were a joint of its own and the bodies between them had no mass:
+ * one after another, as if each were a joint of its own and the bodies between them had no mass. With the rotor inertia
+ * J, each axis S gives
  *
- *     G = I S / D,  g = (tau - S^T p) / D,  D = S^T I S + J,   I -= I S G^T,  p += I S g,
+ *     G = I S / D,  g = (tau - S^T p) / D,  D = S^T I S + J,   I -= I S G^T,  p += I S g.
  *
- * with the rotor inertia J. tau is what remains after the efforts of rotor, damper and spring at qdd = 0 are
- * subtracted. Without a rotor, S^T I = 0 and S^T p = tau afterwards exactly. Linear axes come first: their pivots are
- * masses, far from zero. Driven coordinates are not eliminated. Featherstone (2008), ch. 7; 6-vectors are [linear;
- * angular]. */
+ * tau is the effort minus the efforts of rotor, damper and spring at qdd = 0. Without a rotor, S^T I = 0 and S^T p =
+ * tau afterwards exactly. Linear axes come first: their pivots are masses, far from zero. Driven coordinates are not
+ * eliminated. Featherstone (2008), ch. 7; 6-vectors are [linear; angular]. */
 #pragma once
 #include "articulated_pass.h"
 #include "dynamics/joint/free_joint_forces.h"
@@ -59,8 +59,8 @@ LANE_INLINE void eliminate_axis(lane IA[6][6], lane pA[6], int from, int k, lane
     pA[k] = tau;
 }
 
-/* Eliminates axis k of a joint with the rotor inertia J. With J the rows of the axis in IA and pA do not become
- * zero. */
+/* Eliminates axis k of a joint with the rotor inertia J. Unlike without rotor inertia, the rows of the axis in IA and
+ * pA do not become zero. */
 LANE_INLINE void eliminate_rotor_axis(lane IA[6][6], lane pA[6], double J, int k, lane tau, free_joint_solution *out)
 {
     lane d = out->d[k] = 1.0 / (IA[k][k] + J), *G = out->G[k], g = out->g[k] = (tau - pA[k]) * d, U[6];
@@ -75,7 +75,7 @@ LANE_INLINE void eliminate_rotor_axis(lane IA[6][6], lane pA[6], double J, int k
     }
 }
 
-/* Eliminates a joint with rotor, damper or spring from I and p of its body. Returns I^a and p^a like
+/* Eliminates a joint that has rotor inertia, damping or a spring from I^A and p^A of its body. Returns I^a and p^a like
  * eliminate_free_joint. */
 LANE_NOINLINE articulated_body eliminate_rotor_joint(const articulated_pass *p, int i, articulated_body body)
 {
@@ -97,7 +97,7 @@ LANE_NOINLINE articulated_body eliminate_rotor_joint(const articulated_pass *p, 
     return b->tree.parent == DYN_WORLD ? body : articulated_from_array(IA, pA);
 }
 
-/* Eliminates the joint of body i from its I^A and p^A. Returns I^a and p^a, which the joint passes on to the parent. */
+/* Eliminates the joint of body i from its I^A and p^A. Returns I^a and p^a, which the joint transmits to the parent. */
 LANE_NOINLINE articulated_body eliminate_free_joint(const articulated_pass *p, int i, articulated_body body)
 {
     const dyn_body *b = &p->scene->model->body[i];
@@ -120,9 +120,9 @@ LANE_NOINLINE articulated_body eliminate_free_joint(const articulated_pass *p, i
     return b->tree.parent == DYN_WORLD ? body : articulated_from_array(IA, pA);
 }
 
-/* Computes qdd of the joint of body b, and alpha of the body from that of its parent at the body's origin, in its axes:
- * alpha starts as alpha', and for each axis k, in the reverse order of elimination,  qdd_k = g_k - G_k^T alpha,  alpha
- * += e_k qdd_k. */
+/* Computes qdd of the joint of body b, and returns the acceleration alpha of the body. `parent` is alpha', the
+ * acceleration of the parent at the body's origin, in the body's axes. alpha starts as alpha', and for each axis k, in
+ * the reverse order of elimination,  qdd_k = g_k - G_k^T alpha,  alpha += e_k qdd_k. */
 LANE_NOINLINE twist accelerate_free_joint(const articulated_pass *p, const dyn_body *b, twist parent)
 {
     const free_joint_solution *s = &p->ws->free_joint[b->joint.quaternion];

@@ -2,9 +2,9 @@
  * joints move freely (Featherstone 2008, ch. 7).
  *
  * An articulated inertia is about the body's origin, in the body's axes, in blocks  [n; f] = [A H; H^T Q] [wd; a], the
- * I, H and M of the source. With S = e_z and U = I S, the joint passes on  I^a = I - U U^T / D,  D = S^T U + rotor
- * inertia.  In exact arithmetic the row of the joint's axis becomes  rotor / D  times U^T. Without a rotor inertia this
- * row is zero, until I^a is rotated. */
+ * I, H and M of the source. With S = e_z and U = I S, the joint transmits to the parent  I^a = I - U U^T / D,  D = S^T
+ * U + rotor inertia.  In exact arithmetic the row of the joint's axis becomes  rotor / D  times U^T. Without a rotor
+ * inertia this row is zero, until I^a is rotated. */
 #pragma once
 #include "composite_inertia.h"
 
@@ -20,7 +20,8 @@ typedef struct articulated_body {
     wrench      p;
 } articulated_body;
 
-/* The inertia of body b alone: A = trace(E) 1 - E, H = [h x], Q = m 1, with E in the order xx xy xz yy yz zz. */
+/* Returns the inertia of body b without its descendants: A = trace(E) 1 - E, H = [h x], Q = m 1, with E = (xx xy xz yy
+ * yz zz). */
 LANE_INLINE articulated articulated_rigid(const dyn_body *b)
 {
     const double *E = b->moments.E, *h = b->moments.h;
@@ -33,7 +34,7 @@ LANE_INLINE articulated articulated_rigid(const dyn_body *b)
                                 {lane_of(-h[1]), lane_of(h[0]), zero}}}};
 }
 
-/* Returns I plus the rigid inertia of body b: A + trace(E) 1 - E, H + [h x], Q + m 1. */
+/* Returns I plus the inertia of body b: A + trace(E) 1 - E, H + [h x], Q + m 1. */
 LANE_INLINE articulated articulated_with_rigid(articulated I, const dyn_body *b)
 {
     const double *E = b->moments.E, *h = b->moments.h;
@@ -60,7 +61,7 @@ LANE_INLINE articulated articulated_add(const articulated *a, const articulated 
     return sum;
 }
 
-/* Returns U = I S, where S is the z axis of a revolute or prismatic joint. */
+/* Returns U = I S, where S is e_z, angular for a revolute joint, linear for a prismatic joint. */
 LANE_INLINE wrench articulated_along(const articulated *I, dyn_joint_kind joint)
 {
     if (joint == DYN_PRISMATIC)
@@ -86,8 +87,8 @@ LANE_INLINE void articulated_subtract(articulated *I, const wrench *U, const wre
             I->H.m[i][j] = sub_mul(I->H.m[i][j], g[i], f[j]);
 }
 
-/* Replaces I by I^a = I - U G^T, with U = I S and G = U / D. The row and column of the joint's axis are rotor G
- * instead, because the difference would cancel there. */
+/* Replaces I by I^a = I - U G^T, with U = I S and G = U / D. The row and column of the joint's axis are set to rotor G,
+ * their exact value, because the difference would lose digits by cancellation. */
 LANE_INLINE void articulated_project(articulated *I, const dyn_body *b, const wrench *U, const wrench *G)
 {
     const vec3 n = times(b->joint.rotor_inertia, G->n), f = times(b->joint.rotor_inertia, G->f);
@@ -105,7 +106,7 @@ LANE_INLINE void articulated_project(articulated *I, const dyn_body *b, const wr
 
 /* --- to the parent's axes and origin ------------------------------------------------------------------------ */
 
-/* Moves the reference point by -r along axis k. With [r] the cross matrix of r e_k,
+/* Moves the reference point of I and p by -r along axis k. With [r] the cross matrix of r e_k,
  *     H' = H + [r] Q,  A' = A - H [r] + [r] H'^T,  n' = n + [r] f. */
 LANE_INLINE void articulated_shift(articulated_body *body, int k, lane r)
 {
@@ -130,8 +131,8 @@ LANE_INLINE void articulated_shift(articulated_body *body, int k, lane r)
     p->n = load3(n);
 }
 
-/* Rotates I to the parent's axes for a joint of one coordinate. `axis_row_is_zero`: the joint is revolute and the row
- * of I for its axis, S^T I, is zero. */
+/* Rotates I to the parent's axes, through a joint with one coordinate. `axis_row_is_zero`: the joint is revolute and
+ * the row of I for its axis, S^T I, is zero. */
 LANE_INLINE void articulated_rotate(link_transform X, articulated *I, bool axis_row_is_zero)
 {
     I->A = axis_row_is_zero ? sym3_xy_to_parent(X, I->A) : sym3_to_parent(X, I->A);
@@ -139,7 +140,8 @@ LANE_INLINE void articulated_rotate(link_transform X, articulated *I, bool axis_
     I->H = mat3_to_parent(X, I->H, axis_row_is_zero);
 }
 
-/* Transforms x through a joint with a quaternion to the parent's axes and origin: X^T I X and X^T p. */
+/* Transforms I and p of a body through its joint with a quaternion to the parent's axes and origin: X^T I X and X^T
+ * p. */
 LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose, articulated_body x)
 {
     const mat3 *R = &pose->R;
@@ -151,7 +153,8 @@ LANE_NOINLINE articulated_body articulated_to_parent_free(const joint_pose *pose
     return x;
 }
 
-/* Rotates I and p to the parent's axes. Shifts the reference point by the joint's displacement, but not by p_pc. */
+/* Rotates I and p to the parent's axes and shifts their reference point by the displacement of the joint; the shift by
+ * p_pc is left to articulated_to_parent_origin. */
 LANE_INLINE void articulated_to_parent_form(link_transform X, articulated_body *body, bool axis_row_is_zero)
 {
     if (dyn_joint_has_quaternion(X.joint)) {
@@ -173,7 +176,7 @@ LANE_INLINE void articulated_to_parent_origin(const dyn_body *b, articulated_bod
     if (b->pose.offsets & DYN_ALONG_Z) articulated_shift(body, 2, lane_of(b->pose.p_pc[2]));
 }
 
-/* Replaces I, p by X^T I X, X^T p, in the parent's axes and about its origin. `axis_row_is_zero`: S^T I = 0. */
+/* Replaces I and p by X^T I X and X^T p, in the parent's axes and about its origin. `axis_row_is_zero`: S^T I = 0. */
 LANE_INLINE void articulated_to_parent(const dyn_body *b, const joint_transform *XJ, articulated_body *body,
                                        bool axis_row_is_zero)
 {

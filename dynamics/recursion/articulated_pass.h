@@ -1,17 +1,17 @@
-/* articulated_pass.h - the memory of the articulated body algorithm (forward_dynamics.c), and the steps that its
- * general and its fast path share. */
+/* articulated_pass.h - declares the memory of the articulated body algorithm (forward_dynamics.c), and the steps that
+ * its general path and its fast path have in common. */
 #pragma once
 #include "articulated_inertia.h"
 #include "newton_euler.h"
 
-/* The equation of motion of a joint with one coordinate: D sdd = u - U^T alpha', with the acceleration alpha' = X
- * alpha_p of the parent at the body's origin. */
+/* The equation of motion of a joint with one coordinate: D sdd = u - U^T alpha', where alpha' = X alpha_p is the
+ * acceleration of the parent at the body's origin, in the body's axes (symbols: NOTATION.md). */
 typedef struct joint_equation {
     wrench U;
     lane   D, u;
 } joint_equation;
 
-/* The equation of motion of a joint divided by its pivot D:  sdd = g - G^T alpha'. */
+/* The solution of this equation for sdd:  sdd = g - G^T alpha'. */
 typedef struct joint_solution {
     wrench G; /* U / D */
     lane   g; /* u / D */
@@ -52,7 +52,8 @@ LANE_INLINE bool is_driven(const articulated_pass *p, int v)
     return p->driven && p->driven[v];
 }
 
-/* Records body i as singular in the lanes where the pivot is zero up to rounding and no body is recorded yet. */
+/* Sets *singular to i in the lanes in which the pivot of body i is zero up to rounding and no other body is
+ * recorded. */
 LANE_INLINE void record_singular(lane pivot, double floor, int i, lane *singular)
 {
     lane_mask good = lane_positive(pivot) & lane_less(lane_of(floor), pivot);
@@ -60,7 +61,7 @@ LANE_INLINE void record_singular(lane pivot, double floor, int i, lane *singular
     *singular      = lane_select(fine, *singular, lane_of(i));
 }
 
-/* Returns tau of the joint minus its friction and spring. */
+/* Returns tau of a joint minus the efforts of its friction and spring. */
 LANE_NOINLINE lane net_effort(const articulated_pass *p, const dyn_body *b)
 {
     lane effort = joint_effort(b, p->tau);
@@ -68,9 +69,9 @@ LANE_NOINLINE lane net_effort(const articulated_pass *p, const dyn_body *b)
     return effort;
 }
 
-/* Returns articulated inertia and wrench of body i: I^A = I + sum of X^T I^a X, p^A = f0 + sum of X^T p^a over the
- * children. I is the true inertia of the body, and f0 is that of the regrouped body: qdd depends on all f0 only through
- * the efforts  sum of J^T f0,  which are the same. */
+/* Returns the articulated inertia and wrench of body i: I^A = I + sum of X^T I^a X, p^A = f0 + sum of X^T p^a over the
+ * children. I is the inertia of the body, but f0 is that of the regrouped body (model.h): qdd depends on all f0 only
+ * through the efforts  sum of J^T f0,  which regrouping does not change. */
 LANE_INLINE articulated_body articulated_body_of(const articulated_pass *p, int i)
 {
     const dyn_body         *b        = &p->scene->model->body[i];
@@ -80,7 +81,8 @@ LANE_INLINE articulated_body articulated_body_of(const articulated_pass *p, int 
     return (articulated_body){articulated_with_rigid(children->I, b), wrench_add(children->p, own)};
 }
 
-/* Divides the equation of the joint of body i by its pivot D. Returns G and g, which the last pass uses. */
+/* Divides the equation of motion of the joint of body i by its pivot D. Stores and returns G and g for the last
+ * pass. */
 LANE_INLINE const joint_solution *solve_joint(const articulated_pass *p, int i, const joint_equation *e)
 {
     const dyn_body *b = &p->scene->model->body[i];
@@ -93,14 +95,14 @@ LANE_INLINE const joint_solution *solve_joint(const articulated_pass *p, int i, 
     return s;
 }
 
-/* Returns p^a = p^A + U g, with g = u / D: the wrench that the joint passes on. */
+/* Returns p^a = p^A + U g, with g = u / D: the wrench that the joint transmits to the parent. */
 LANE_INLINE wrench articulated_add_effort(wrench p, const wrench *U, lane g)
 {
     return (wrench){add_scaled(p.f, U->f, g), add_scaled(p.n, U->n, g)};
 }
 
-/* Adds x = (X^T I^a X, X^T p^a) of body b to the sums of its parent. The last child, which is visited first, sets the
- * sums. */
+/* Adds x = (X^T I^a X, X^T p^a) of body b to the sums over the children of its parent. The last child is visited first
+ * and sets the sums. */
 LANE_INLINE void add_to_parent(const articulated_pass *p, const dyn_body *b, const articulated_body *x)
 {
     articulated_body *sum = &p->ws->link[b->tree.parent].children;
@@ -108,8 +110,8 @@ LANE_INLINE void add_to_parent(const articulated_pass *p, const dyn_body *b, con
     sum->p                = b->tree.is_last_child ? x->p : wrench_add(sum->p, x->p);
 }
 
-/* Returns sdd = (u - U^T alpha') / D of a joint. alpha' is that of the parent at the body's origin, in the body's axes.
- * The three sums do not depend on each other, so the processor can overlap them. */
+/* Returns sdd = (u - U^T alpha') / D of a joint. alpha' is the acceleration of the parent at the body's origin, in the
+ * body's axes. The three sums do not depend on each other, so the processor can overlap them. */
 LANE_INLINE lane joint_acceleration(const joint_solution *s, twist alpha)
 {
     const wrench *G      = &s->G;

@@ -2,7 +2,7 @@
  * when all joints are locked. A composite is in the body's frame and has a mass (a constant of the model), first moment
  * h and second moment E about the body's origin. The mass that regrouping moves from a revolute body to its parent lies
  * on the joint's axis, and does not resist rotation about it. So columns of M, and momenta along joint axes, equal
- * those computed with the actual bodies.
+ * those computed with the original bodies.
  *
  * Second moments rotate like any symmetric tensor. If the reference point moves by -r, they change by E += r h^T + h
  * r^T + m r r^T. This is cheaper than for inertia tensors, which are trace(E) 1 - E. */
@@ -20,7 +20,7 @@ LANE_INLINE sym3 sym3_of(const double e[6]) /* xx xy xz yy yz zz */
     return (sym3){lane_of(e[0]), lane_of(e[1]), lane_of(e[2]), lane_of(e[3]), lane_of(e[4]), lane_of(e[5])};
 }
 
-/* (trace(E) 1 - E) w: the inertia tensor times w, for a constant E of the model. */
+/* Returns (trace(E) 1 - E) w: the inertia tensor times w, for a second moment E that is a constant of the model. */
 LANE_INLINE vec3 tensor_const_mul(const double e[6], vec3 w)
 {
     const double xx = e[3] + e[5], yy = e[0] + e[5], zz = e[0] + e[3];
@@ -68,8 +68,8 @@ LANE_INLINE void composite_slide(composite *c, vec3 r, double mass)
     c->h    = moved;
 }
 
-/* Returns the wrench that accelerates the composite at 1 m/s^2 or rad/s^2 along its joint from rest. Revolute joint: n
- * = I z, f = z x h. Prismatic joint: f = m z, n = h x z. */
+/* Returns the wrench that accelerates the composite at 1 m/s^2 or rad/s^2 along its joint from rest. With the inertia
+ * tensor I, revolute joint: n = I z, f = z x h; prismatic joint: f = m z, n = h x z. */
 LANE_INLINE wrench composite_along_joint(const dyn_body *b, const composite *c)
 {
     lane zero = lane_of(0);
@@ -87,7 +87,7 @@ LANE_INLINE void composite_form(link_transform X, composite *c, double mass)
         composite_slide(c, origin_in_parent(X), mass);
     else
         composite_shift(c, &(wrench){0}, X.b->pose.p_pc, X.b->pose.offsets,
-                        mass); /* called with F = 0; the compiler removes the products with it */
+                        mass); /* here for F = 0; the compiler removes the products with it */
 }
 
 /* Returns Rz(gamma) Rx(beta) (x, y, 0)^T, with the constant angles of the joint. */
@@ -98,9 +98,9 @@ LANE_INLINE vec3 rotate_xy_by_constant(link_transform X, lane x, lane y)
     return X.turn == DYN_TURN_X ? v : turn_z(v, lane_of(X.b->pose.cg), lane_of(X.b->pose.sg));
 }
 
-/* Transforms a composite as composite_form does and sets F to composite_along_joint in the parent's frame. For a
- * revolute joint, F is read from the composite after the composite's rotation about the axis, so that F needs no
- * rotation about the axis. */
+/* Transforms a composite as composite_form does, and sets F to the wrench composite_along_joint in the parent's frame.
+ * For a revolute joint, F is computed after the composite is rotated about the axis, so that F itself needs no such
+ * rotation. */
 LANE_INLINE void composite_column_form(link_transform X, composite *c, wrench *F, double mass)
 {
     if (X.joint != DYN_REVOLUTE) {
@@ -130,7 +130,7 @@ LANE_INLINE composite composite_add(composite a, composite b)
     return (composite){sym3_add(a.E, b.E), add(a.h, b.h)};
 }
 
-/* Adds the regrouped moments of body b to the composite of its descendants, in the body's frame. */
+/* Returns the composite of body b in its frame: that of its descendants plus the regrouped moments of the body. */
 LANE_INLINE composite composite_with_body(const dyn_body *b, const composite *descendants)
 {
     const double *E = b->derived.regrouped.E, *h = b->derived.regrouped.h;
@@ -144,9 +144,10 @@ LANE_INLINE composite composite_with_body(const dyn_body *b, const composite *de
     return c;
 }
 
-/* Returns the composite of body i; all later bodies must be done. `next_body`: the composite of body i + 1 in the frame
- * of its parent, used if that is body i; zeros for the last body. `other_children` [n_bodies]: for each body, the sum
- * of the composites of its children but the next body. `branched`: dyn_model.branched, or true. */
+/* Returns the composite of body i, in its frame; all bodies after i must have been visited. `next_body`: the composite
+ * of body i + 1 in the frame of its parent, used if that is body i; zeros for the last body. `other_children`
+ * [n_bodies]: for each body, the sum of the composites of its children without the next body. `branched`:
+ * dyn_model.branched, or true. */
 LANE_INLINE composite composite_gather(const dyn_model *m, const composite *other_children, const composite *next_body,
                                        size_t i, const bool branched)
 {
@@ -158,8 +159,8 @@ LANE_INLINE composite composite_gather(const dyn_model *m, const composite *othe
         c = (composite){sym3_of(b->derived.regrouped.E), vec3_of(b->derived.regrouped.h)};
     return branched && b->tree.has_branch ? composite_add(c, other_children[i]) : c;
 }
-/* Adds `own`, the composite of body i in the frame of its parent, to the sum of the parent, unless the parent is the
- * previous body. The child that is visited first, which is the last child, sets the sum. */
+/* Adds `own`, the composite of body i in the frame of its parent, to the parent's entry of `other_children`, unless the
+ * parent is the previous body. The last child is visited first and sets the entry. */
 LANE_INLINE void composite_add_to_parent(const dyn_body *b, composite *other_children, const composite *own, size_t i)
 {
     if (b->tree.parent == (int)i - 1) return;
@@ -167,8 +168,9 @@ LANE_INLINE void composite_add_to_parent(const dyn_body *b, composite *other_chi
     *sum           = b->tree.is_last_child ? *own : composite_add(*sum, *own);
 }
 
-/* Column `k` of the inertia matrix [m 1, -[h]; [h], I] of a composite, linear first, for a joint with a quaternion.
- * Columns along e are (m e; h x e), columns about e are (e x h; I e), with I = trace(E) 1 - E. */
+/* Returns column `k`, linear axes first, of the inertia matrix [m 1, -[h]; [h], I] of a composite, for a joint with a
+ * quaternion. The column of a linear axis e is (m e; h x e), that of an angular axis (e x h; I e), with I = trace(E) 1
+ * - E. */
 LANE_INLINE wrench composite_column(const dyn_body *b, const composite *c, int k)
 {
     lane        zero = lane_of(0), m = lane_of(b->derived.regrouped_mass);

@@ -1,6 +1,6 @@
 /* composite_motion.h - computes composites in motion: a body with its descendants, in the body's axes about its origin.
  * Each composite has an inertia, momentum l, moment of velocities C (spatial_algebra.h) and the force f that its motion
- * requires. A backward pass adds each composite to that of the parent. */
+ * requires. A backward pass adds each composite to the composite of the parent. */
 #pragma once
 #include "rotate_matrix.h"
 #include "spatial_algebra.h"
@@ -28,8 +28,8 @@ LANE_NOINLINE void composite_motion_accumulate(composite_motion *sum, const comp
         store3(sum->C.m[i], add(load3(sum->C.m[i]), load3(S->C.m[i])));
 }
 
-/* Sets S to the sum of the body's own quantities and those of its descendants, `children`, which may be S. The body's
- * own quantities are, since v x* I v = B v with B of spatial_algebra.h,
+/* Sets S to the composite of a body: the sum of the body's own quantities and of `children`, the sum over its children,
+ * which may be S. The body's own quantities are, since v x* I v = B v with B of spatial_algebra.h,
  *     l = m v + w x h,   C = v h^T + [w] E,   f = I a + B v,   B v = (w x l;  tr(C) w - C w). */
 LANE_INLINE void composite_motion_with_body(const composite_motion *children, const dyn_moments *own, twist v, twist a,
                                             composite_motion *S)
@@ -61,8 +61,8 @@ LANE_INLINE void composite_motion_turn(link_transform X, composite_motion *S)
 }
 
 /* Moves the reference point of the composite S by -r e_k; k is a constant of the inlined code. E and h are the second
- * and first moment, C the moment of the velocities, l the momentum, (f; n) the required force and moment. Primes: after
- * the move. With h' = h + m r, and r for the vector r e_k in the formulas, E' = E + r h^T + h' r^T,  C' = C + l r^T, n'
+ * and first moment, C the moment of the velocities, l the momentum, (f; n) the required force and moment. With primes
+ * for quantities after the move and the vector r for r e_k: h' = h + m r,  E' = E + r h^T + h' r^T,  C' = C + l r^T, n'
  * = n + r x f. */
 LANE_INLINE void composite_motion_shift(composite_motion *S, const int k, lane r, double mass)
 {

@@ -1,9 +1,10 @@
 /* coordinate_tree.h - finds the tree of the coordinates of a model: the pattern of zeros of the mass matrix M, in which
- * M_ij is zero unless one of i and j is an ancestor of the other (Featherstone 2008, ch. 6.4). Mimics, except rotors
- * beside their joints, connect branches. Then each coordinate is the ancestor of the next, which makes M dense.
+ * M_ij is zero unless one of i and j is an ancestor of the other (Featherstone 2008, ch. 6.4). Mimics connect branches,
+ * except rotors on a link of their joint. A model with such mimics is dense: each coordinate is the ancestor of the
+ * next.
  *
- * The parts of a model are the trees that hang on the world each by a joint of its own. No derivative of an effort or
- * of an acceleration connects two parts, unless frames are held. */
+ * The parts of a model are the trees whose bases are joints on the world. No derivative of an effort or of an
+ * acceleration connects two parts, unless frames are held. */
 #pragma once
 #include "workspace.h"
 #include <string.h>
@@ -12,7 +13,7 @@ typedef struct coordinate_tree {
     int *ancestor; /* [nv] the previous coordinate on the way to the base, or -1: lambda of Featherstone (2008),
                       ch. 6.5, with one entry per coordinate */
     int    *body;  /* [nv] the body whose joint has the coordinate */
-    double *floor; /* [nv] a pivot up to this value counts as zero: see pivot_floor */
+    double *floor; /* [nv] pivots up to this value count as zero: see pivot_floor */
 } coordinate_tree;
 
 static inline coordinate_tree coordinate_tree_place(arena *a, const dyn_model *m)
@@ -23,8 +24,8 @@ static inline coordinate_tree coordinate_tree_place(arena *a, const dyn_model *m
                              .floor    = arena_take(a, nv, sizeof(double))};
 }
 
-/* Sets floor[v] of the pivot of each coordinate v, the value up to which the pivot counts as zero. With mimics a
- * coordinate moves several joints, whose floors are added. */
+/* Sets floor[v], the value up to which the pivot of coordinate v counts as zero. With mimics a coordinate moves several
+ * joints, and their floors are added. */
 static inline void pivot_floors(const dyn_model *m, double *floor)
 {
     for (int v = 0; v < m->nv; v++)
@@ -38,8 +39,8 @@ static inline void pivot_floors(const dyn_model *m, double *floor)
     }
 }
 
-/* The last coordinate of the joint of body i, or of the joints before it: a mimic's own coordinate is that of another
- * joint. -1 on the world. */
+/* Returns the last coordinate of the joint of body i or, if that joint is a mimic, which has none, of the nearest
+ * ancestor whose joint is not a mimic; -1 on the world. */
 static inline int last_coordinate_of(const dyn_model *m, int i)
 {
     while (i != DYN_WORLD && m->body[i].joint.mimic)
@@ -47,7 +48,7 @@ static inline int last_coordinate_of(const dyn_model *m, int i)
     return i == DYN_WORLD ? -1 : m->body[i].joint.v + dyn_joint_nv(m->body[i].joint.kind) - 1;
 }
 
-/* Sets the tree, which depends on the model only. */
+/* Sets `ancestor` and `body`, which depend on the model only. */
 static inline void coordinate_tree_prepare(const dyn_model *m, const coordinate_tree *t)
 {
     for (int v = 0; v < m->nv; v++) /* v - 1 is the ancestor of v within a joint, and everywhere in a dense model */
@@ -62,17 +63,16 @@ static inline void coordinate_tree_prepare(const dyn_model *m, const coordinate_
     pivot_floors(m, t->floor);
 }
 
-/* The floor of pivot k, the value up to which it counts as zero. A floating joint on a moving body adds the inertia of
- * its body to M, which the factorization subtracts again. The rounding error of this difference is proportional to
- * M_kk. */
+/* Returns the value up to which pivot k counts as zero. A floating joint on a moving body adds the inertia of its body
+ * to M, and the factorization subtracts it again. The rounding error of this difference is proportional to M_kk. */
 LANE_INLINE lane floor_of(const dyn_model *m, const coordinate_tree *t, const lane *M, int k)
 {
     lane floor = lane_of(t->floor[k]);
     return m->has_floating_body ? add_mul(floor, PIVOT_TOLERANCE, M[(size_t)k * (size_t)m->nv + (size_t)k]) : floor;
 }
 
-/* Returns `bad`, changed to the body of coordinate k in the lanes where the pivot is zero up to rounding or negative
- * and where no body is recorded yet. */
+/* Returns `bad`, the number of the first singular body or -1. In lanes in which it is -1 and the pivot of coordinate k
+ * is zero up to rounding or negative, it becomes the body of coordinate k. */
 LANE_INLINE lane first_singular(lane bad, const dyn_model *m, const coordinate_tree *t, const lane *M, int k,
                                 lane pivot)
 {
@@ -80,8 +80,9 @@ LANE_INLINE lane first_singular(lane bad, const dyn_model *m, const coordinate_t
     return lane_select(good | lane_less(lane_of(-1), bad), bad, lane_of(t->body[k]));
 }
 
-/* Returns the end of the part that begins with coordinate `first`: the smallest end such that every coordinate whose
- * ancestor lies in [first, end) lies in [first, end) too. The coordinates of a part are consecutive. */
+/* Returns the end of the part (top of the file) that begins with coordinate `first`: the smallest end such that
+ * every coordinate whose ancestor lies in [first, end) lies in [first, end) too. The coordinates of a part are
+ * consecutive. */
 static inline size_t part_end(const dyn_model *m, size_t first)
 {
     int end = (int)first + 1;
@@ -101,7 +102,7 @@ static inline size_t part_end(const dyn_model *m, size_t first)
 }
 
 /* Lists the relatives of the coordinates first to end - 1 in ascending order: these coordinates, their ancestors and
- * their descendants. In M and in its derivatives the rows of these coordinates are nonzero only in the columns of
+ * their descendants. The rows of these coordinates in M and its derivatives are nonzero only in the columns of
  * relatives. Returns the number of relatives. */
 static inline size_t list_relatives(const dyn_model *m, size_t first, size_t end, int list[DYN_MAX_DOF])
 {

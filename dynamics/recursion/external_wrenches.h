@@ -2,8 +2,8 @@
  *
  * Each wrench is a force F, a torque T and a point of application. The point is in the link frame. Force and torque are
  * in link axes, in world axes, or in axes with a constant rotation from link or world axes. About the body's origin and
- * in the body's axes the wrench is  f = R F,  n = R T + (p_bl + R_bl point) x f,  where R rotates from the given axes
- * to the body's.
+ * in the body's axes the wrench is  f = R F,  n = R T + (p_bl + R_bl point) x f,  where R rotates from the axes of F
+ * and T to the body's.
  *
  * The compensation of gravity (dyn_link.gravity_compensation) is such a wrench in world axes: the force -g on each unit
  * of the compensated mass. A body with compensated mass w and first moment h has  f = w R (-g),  n = h x R (-g). */
@@ -43,8 +43,8 @@ static inline void attitudes(const dyn_model *m, const joint_transform *XJ, atti
     }
 }
 
-/* Rotates a force or torque from the axes in which its site gives it to link or world axes, by the site's constant
- * rotation. external_in_given_axes rotates it back. */
+/* Rotates a force or torque from the axes of its site (dyn_wrench_site) to link or world axes, by the site's constant
+ * rotation. external_in_given_axes does the inverse. */
 LANE_INLINE vec3 external_in_site_axes(const dyn_wrench_site *site, vec3 x)
 {
     return site->has_axes ? rotate_const(site->axes, x) : x;
@@ -54,9 +54,10 @@ LANE_INLINE vec3 external_in_given_axes(const dyn_wrench_site *site, vec3 x)
     return site->has_axes ? unrotate_const(site->axes, x) : x;
 }
 
-/* A load: an external wrench, or the compensation of a body's gravity: f = weight F, n = T + arm x F about the body's
- * origin. F and T are in world axes if `world_axes`, else in link axes. A wrench has weight 1 and its point as `arm`; a
- * compensation has the compensated mass and its first moment, in body axes. */
+/* A load: an external wrench, or the compensation of a body's gravity, with f = weight F, n = T + arm x F about the
+ * body's origin. F and T are in world axes if `world_axes`, else in link axes; `arm` is in body axes. An external
+ * wrench has weight 1, and `arm` is its point; a compensation has as `weight` the compensated mass, as `arm` the first
+ * moment of this mass. */
 typedef struct external_load {
     const dyn_wrench_site *site; /* NULL: compensation of gravity */
     int                    body; /* body that the load acts on; DYN_WORLD: no effect */
@@ -93,7 +94,7 @@ static inline external_load compensation_of(const dyn_scene *scene, int body)
                            .arm        = vec3_of(c->h)};
 }
 
-/* Load number k. The values of a wrench are force, torque and point. */
+/* Returns load number k. `values` of an external wrench are force, torque and point. */
 static inline external_load external_load_of(const dyn_scene *scene, const lane *values, size_t k)
 {
     if (k >= scene->n_wrenches) return compensation_of(scene, (int)(k - scene->n_wrenches));
@@ -116,13 +117,13 @@ LANE_INLINE vec3 external_in_body_axes(const external_load *load, const attitude
     return rotate_const(load->site->X_bl.R, x);
 }
 
-/* Returns F and T of a load in body axes. */
+/* Returns force F and torque T of a load in body axes. */
 LANE_INLINE wrench external_applied(const external_load *load, const attitude *att)
 {
     return (wrench){external_in_body_axes(load, att, load->F), external_in_body_axes(load, att, load->T)};
 }
 
-/* Returns a load about its body's origin, in body axes. */
+/* Returns the wrench of a load about its body's origin, in body axes. */
 LANE_INLINE wrench external_wrench_of(const external_load *load, const attitude *att)
 {
     wrench w = external_applied(load, att);
@@ -131,9 +132,9 @@ LANE_INLINE wrench external_wrench_of(const external_load *load, const attitude 
     return w;
 }
 
-/* Rate of the components of a load in body axes, about the body's origin. w is the body's angular velocity; `rate` has
- * the rates of the components of a wrench, or is NULL. A vector fixed in world axes has the rate -w x vector in body
- * axes. The arm is constant in body axes. */
+/* Returns the rate of the components of a load's wrench, in body axes about the body's origin. w is the body's angular
+ * velocity; `rate` has the rates of force and torque of an external wrench, or is NULL. A vector fixed in world axes
+ * has the rate -w x vector in body axes. The arm is constant in body axes. */
 LANE_INLINE wrench external_wrench_rate_of(const external_load *load, const attitude *att, const lane *rate, vec3 w)
 {
     wrench r = {vec3_zero(), vec3_zero()};

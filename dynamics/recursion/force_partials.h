@@ -1,18 +1,18 @@
-/* force_partials.h - computes the partials of a degree of freedom: the derivatives of the force on a body and its
- * descendants with respect to it (sensitivity.c has the equations). */
+/* force_partials.h - computes force partials: the derivatives of the force on a body and its descendants with respect
+ * to one degree of freedom (sensitivity.c has the equations). */
 #pragma once
 #include "composite_motion.h"
 #include "spatial_body.h"
 #include "world_fixed_body.h"
 
-typedef struct force_partials { /* derivatives for one degree of freedom (sensitivity.c), in the axes of the current
+typedef struct force_partials { /* derivatives with respect to q, qd, qdd of a degree of freedom, in the axes of a
                                    body, about its origin */
     wrench q, qd, t;
     vec3   r, k; /* moments of r = 2 B^T S and k = K^T S, whose linear parts are zero */
 } force_partials;
 
-/* Computes the partials for the degree of freedom d of a body, whose composite is `subtree`; or `subtree` is the
- * composite of a descendant, and d is in the descendant's frame. `mass` is the mass of the composite.
+/* Returns the partials for degree of freedom d of a body with the composite `subtree`. `subtree` may also be the
+ * composite of a descendant of that body; d is then in the descendant's frame. `mass` is the mass of the composite.
  *     t = I S,  r = 2 B^T S,  F_qd = 2 B S + I (psi' + S'),  F_q = 2 B psi' + I psi'' + S x* f + K S,  k = K^T S. */
 LANE_INLINE force_partials force_partials_of(double mass, const composite_motion *subtree,
                                              const world_fixed_wrenches *world_fixed, const dof *d)
@@ -30,7 +30,7 @@ LANE_INLINE force_partials force_partials_of(double mass, const composite_motion
     return F;
 }
 
-/* Copies the partials entry by entry: compilers then keep the copy in registers. */
+/* Copies the partials entry by entry; compilers keep such a copy in registers. */
 LANE_INLINE void force_partials_copy(force_partials *to, const force_partials *from)
 {
     const wrench *q = &from->q, *qd = &from->qd, *t = &from->t;
@@ -61,8 +61,8 @@ LANE_INLINE vec3 add_z_cross(vec3 s, lane d, vec3 f)
     return (vec3){sub_mul(s.x, d, f.y), add_mul(s.y, d, f.x), s.z};
 }
 
-/* Rotates the partials to the parent's axes. The partials are then about the origin of the joint at position 0; for a
- * joint with a quaternion, about the parent's origin. `world_fixed`: k is not zero. */
+/* Rotates the partials to the parent's axes. Afterwards their reference point is the joint's origin at position 0 or,
+ * for a joint with a quaternion, the parent's origin. `world_fixed`: k may be nonzero. */
 LANE_INLINE void force_partials_turn_form(link_transform X, force_partials *F, bool world_fixed)
 {
     if (dyn_joint_has_quaternion(X.joint)) {
@@ -99,7 +99,7 @@ LANE_INLINE void force_partials_shift_offsets(const dyn_body *b, force_partials 
     }
 }
 
-/* Transforms the partials to the parent's axes and origin. `world_fixed`: k is not zero. */
+/* Transforms the partials to the parent's axes and origin. `world_fixed`: k may be nonzero. */
 LANE_INLINE void force_partials_to_parent(const dyn_body *b, const joint_transform *XJ, force_partials *F,
                                           bool world_fixed)
 {

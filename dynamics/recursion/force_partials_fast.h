@@ -1,11 +1,13 @@
-/* force_partials_fast.h - fast path of composite_motion.h and force_partials.h for unit revolute joints: the same sums
- * and products without the zeros of S, of psi', and of the moments of a regrouped revolute body.
+/* force_partials_fast.h - fast path of composite_motion.h and force_partials.h for unit revolute joints (ratio 1,
+ * offset 0): the same sums and products without the zeros of S, of psi', and of the moments of a regrouped revolute
+ * body.
  *
- * Condition: is_unit_revolute, a property of the model. The gain is listed in sensitivity_fast.h, which calls this. */
+ * Condition: is_unit_revolute, a property of the model. sensitivity_fast.h, which uses this file, lists the gain. */
 #pragma once
 #include "force_partials.h"
 
-/* Returns the sum of a body's own quantities and those of its descendants, `children`. The body's own quantities are
+/* Returns the composite of a revolute body: the sum of its own quantities and of `children`, the sum over its children.
+ * The body's own quantities are
  *     l = m v + w x h,  C = v h^T + [w] E,  f = I a + (w x l; h x a + tr(C) w - C w).
  * m, h.z and E.zz of a regrouped revolute body are zero. */
 LANE_INLINE composite_motion composite_motion_with_revolute(const composite_motion *children, const dyn_moments *own,

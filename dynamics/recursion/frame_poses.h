@@ -1,8 +1,8 @@
 /* frame_poses.h - computes poses of bodies and frames, and the Jacobian of one frame in world axes, without any rates.
  *
- * world_kinematics.h and jacobian_columns.h compute the same with rates; the results have the same bits. Here a body's
- * pose is three columns and an origin, and nothing else is stored. A rotation about a joint axis combines whole columns
- * of R_wp with coefficients that are the same in all three rows. */
+ * world_kinematics.h and jacobian_columns.h compute the same quantities and their rates, with the same bits. Here a
+ * body's pose is three columns and an origin, and nothing else is stored. A rotation about a joint axis combines whole
+ * columns of R_wp with coefficients that are the same in all three rows. */
 #pragma once
 #include "jacobian_columns.h"
 #include "dynamics/math/triple.h"
@@ -35,8 +35,8 @@ LANE_INLINE void turn_columns(triple *a, triple *b, lane c, lane s)
     *a             = x;
 }
 
-/* Replaces the columns of R_wp by those of R_wc = R_wp R_pc, for a joint with one coordinate, in the steps of
- * to_child. */
+/* Replaces the columns of R_wp by those of R_wc = R_wp R_pc, for a joint with one coordinate, with the same operations
+ * as to_child. */
 LANE_INLINE void child_columns(link_transform X, column_pose *C)
 {
     const dyn_body_pose *k = &X.b->pose;
@@ -57,7 +57,8 @@ LANE_INLINE void child_columns(link_transform X, column_pose *C)
     if (X.joint == DYN_REVOLUTE) turn_columns(&C->x, &C->y, X.J.c, X.J.s);
 }
 
-/* Replaces the pose of the parent by that of a body whose joint has one coordinate. The zeros of p_pc are left out. */
+/* Replaces the pose of the parent by the pose of its child, whose joint has one coordinate. Zero components of p_pc
+ * cost nothing. */
 LANE_INLINE void child_pose(link_transform X, column_pose *C)
 {
     const dyn_body_pose *k = &X.b->pose;
@@ -70,7 +71,7 @@ LANE_INLINE void child_pose(link_transform X, column_pose *C)
     C->p = triple_add(C->p, d);
 }
 
-/* Returns the pose of a body whose joint has a quaternion. */
+/* Returns the pose of a body whose joint has a quaternion; X is its pose in the parent, P the parent's pose. */
 LANE_INLINE column_pose free_child_pose(const joint_pose *X, const column_pose *P)
 {
     return (column_pose){.x = columns_mul(P, X->R.m[0][0], X->R.m[1][0], X->R.m[2][0]),
@@ -79,8 +80,8 @@ LANE_INLINE column_pose free_child_pose(const joint_pose *X, const column_pose *
                          .p = triple_add(P->p, columns_mul(P, X->p.x, X->p.y, X->p.z))};
 }
 
-/* Computes the poses of the bodies in a range, whose parents are known or among them. The pose of a body stays in
- * registers for the next body. */
+/* Computes the poses of the bodies in a range; each parent is in the range or has its pose in `bodies`. The pose of a
+ * body stays in registers for the next body. */
 LANE_INLINE void range_poses(const dyn_model *m, const joint_transform *XJ, body_range range, column_pose *bodies)
 {
     column_pose own = world_columns();
@@ -129,8 +130,8 @@ LANE_INLINE mat3 frame_columns(const column_pose *b, const dyn_frame *f)
 
 /* --- Jacobian --------------------------------------------------------------------------------------------------- */
 
-/* Adds x to three rows of a column that begin at `entry`, `nv` entries apart. `sums`, a constant of the inlined code:
- * several joints may add to the column. Otherwise the entries were zero. */
+/* Adds x to three entries of a column, `nv` apart, the first one at `entry`. `sums`, a constant of the inlined code:
+ * several joints may add to the column; otherwise the entries were zero. */
 LANE_INLINE void add_to_column(lane *entry, size_t nv, triple x, const bool sums)
 {
     const vec3 a          = triple_vec3(sums ? x : triple_add(triple_of(vec3_zero()), x));
@@ -139,14 +140,14 @@ LANE_INLINE void add_to_column(lane *entry, size_t nv, triple x, const bool sums
         *entry = sums ? *entry + entries[k] : entries[k];
 }
 
-/* Adds the column of a rotation about the axis z through the point p, for a frame at p_f. */
+/* Adds to the Jacobian column of a frame at p_f the unit rotation about the axis z through the point p. */
 LANE_INLINE void add_rotation(lane *column, size_t nv, triple z, triple p_f, triple p, const bool sums)
 {
     add_to_column(column, nv, triple_cross(z, triple_sub(p_f, p)), sums);
     add_to_column(column + 3 * nv, nv, z, sums);
 }
 
-/* Adds the columns of the joint of body b, whose pose is B, for a frame at p_f. */
+/* Adds the Jacobian columns, for a frame at p_f, of the joint of body b, whose pose is B. */
 LANE_INLINE void add_pose_columns(const dyn_body *b, const column_pose *B, triple p_f, lane *column, size_t nv,
                                   const bool sums)
 {

@@ -3,19 +3,20 @@
  * connect.
  *
  * In the pass of forward_dynamics.c that computes articulated inertias, bodies without a coordinate of their own are
- * locked: they pass on their articulated inertia I and wrench p unchanged. So a rotor is part of the link that carries
- * it. Its spin r sdd, about an axis a with inertia J, adds the moment r J a sdd to that link. At the joint the spin
- * adds the effort r (J a . wd + r J sdd + S_r^T p_r), where S_r and p_r are axis and wrench of the rotor. The bodies of
- * a helical joint with pitch h move together along S = [h e_z; e_z]. With c = [0; r J a] and the motor on the parent,
+ * locked: they add their articulated inertia I and wrench p unchanged to the parent. So a rotor is part of the link
+ * that carries it. Its spin r sdd, with gear ratio r, about an axis a with inertia J, adds the moment r J a sdd to that
+ * link. At the joint the spin adds the effort r (J a . wd + r J sdd + S_r^T p_r), where S_r and p_r are axis and wrench
+ * of the rotor. The bodies of a helical joint with pitch h move together along S = [h e_z; e_z]. With c = [0; r J a]
+ * and the motor on the parent,
  *
  *     U = I S + c,  D = S^T I S + r^2 J,  u = tau - S^T p - r S_r^T p_r.
  *
- * With the motor on the body itself, whose wd includes S sdd, D has 2 S^T c in addition. */
+ * If the motor is on the body itself, whose wd includes S sdd, D has the additional term 2 S^T c. */
 #pragma once
 #include "articulated_pass.h"
 
-/* True for a slide or rotor body that is part of a joint and follows its coordinate. The model must not be `dense`:
- * there, mimics may be joints of their own. */
+/* True for a slide or rotor body that is part of a joint and has the joint's coordinate. Not for models that are
+ * `dense`, in which mimics may be joints of their own. */
 LANE_INLINE bool is_joint_part(const dyn_body *b)
 {
     return b->joint.mimic;
@@ -26,13 +27,14 @@ LANE_INLINE bool is_geared_joint(const dyn_body *b)
     return b->joint.rotor >= 0 || b->joint.has_slide_body;
 }
 
-/* Returns the slide of a helical joint, the massless sliding body: it precedes the joint's own body b. */
+/* Returns the slide of a helical joint, a massless body that slides along the axis; it precedes the joint's own body
+ * b. */
 LANE_INLINE const dyn_body *slide_of(const dyn_body *b)
 {
     return b - 1;
 }
 
-/* Pitch h of a helical joint per unit of the joint's rotation; 0 for other joints. */
+/* Returns the pitch h of a helical joint, in m per rad of the joint's rotation; 0 for other joints. */
 LANE_INLINE double slide_ratio(const dyn_body *b)
 {
     return b->joint.has_slide_body ? slide_of(b)->joint.ratio / b->joint.ratio : 0;
@@ -43,8 +45,8 @@ LANE_INLINE void axis_form(link_transform X, vec3 *a)
     *a = to_child(X, *a);
 }
 
-/* r J a, the moment on the link per unit of joint acceleration. If the motor is on another body than i, the vector is
- * rotated from the axes of the motor's body to those of body i. */
+/* Returns r J a (top of the file), the moment on the motor's link per unit of joint acceleration, in the axes of body
+ * i. If the motor is on another body, the vector is rotated from the axes of that body. */
 static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, int i)
 {
     const dyn_body *b = &m->body[i], *rotor = &m->body[b->joint.rotor];
@@ -56,8 +58,8 @@ static inline vec3 spin_moment(const dyn_model *m, const joint_transform *XJ, in
     return c;
 }
 
-/* Adds the terms of the rotor of the joint of body i to the equation of this joint, with the symbols of the first
- * comment:  U += c,  D += r^2 J (+ 2 S^T c), u -= r (S_r^T p_r + friction and spring of the motor). */
+/* Adds the terms of the rotor to the equation of motion of the joint of body i, with the symbols of the top of the
+ * file: U += c,  D += r^2 J (+ 2 S^T c),  u -= r (S_r^T p_r + friction and spring of the motor). */
 static inline void add_rotor(const articulated_pass *p, int i, joint_equation *e)
 {
     const dyn_model *m = p->scene->model;
@@ -71,8 +73,8 @@ static inline void add_rotor(const articulated_pass *p, int i, joint_equation *e
         r * (p->ws->euler.required[b->joint.rotor].n.z + joint_passive(rotor, p->scene->terms, p->io->q, p->io->qd));
 }
 
-/* Returns the equation of motion of the joint of body i. The slide of a helical joint also carries the mass that body i
- * moved to its parent (model.h). */
+/* Returns the equation of motion of the joint of body i. The slide of a helical joint also carries the mass on the
+ * joint axis that regrouping moved from body i to its parent (model.h). */
 static inline joint_equation geared_joint_equation(const articulated_pass *p, int i, const articulated_body *body)
 {
     const dyn_body *b     = &p->scene->model->body[i];
@@ -91,7 +93,7 @@ static inline joint_equation geared_joint_equation(const articulated_pass *p, in
     return e;
 }
 
-/* Eliminates the joint of body i from I^A and p^A of the body. Returns I^a and p^a, which the joint passes on to the
+/* Eliminates the joint of body i from I^A and p^A of the body. Returns I^a and p^a, which the joint transmits to the
  * parent. */
 LANE_NOINLINE articulated_body eliminate_geared_joint(const articulated_pass *p, int i, articulated_body body)
 {

@@ -1,25 +1,25 @@
 /* jacobian_columns.h - computes the Jacobian of a frame relative to another body, and its first two time derivatives.
  *
- * An axis z_j through p_j, fixed in a body that moves the frame's origin p, has with r = p - p_j the column (Lynch &
- * Park 2017, ch. 5) and, by the product rule, its derivatives
+ * Let z_j be a joint axis through the point p_j, fixed in a body that moves the frame's origin p, and r = p - p_j. The
+ * axis has the column (Lynch & Park 2017, ch. 5) and, by the product rule, its derivatives
  *
  *     revolute:   J_j   = [z_j x r; z_j]                                  prismatic:  J_j   = [z_j; 0]
  *                 J_j'  = [z_j' x r + z_j x r'; z_j']                                 J_j'  = [z_j'; 0]
  *                 J_j'' = [z_j'' x r + 2 z_j' x r' + z_j x r''; z_j'']                J_j'' = [z_j''; 0].
  *
- * A floating body has three prismatic and three revolute axes, fixed in the body; a spherical joint has the three
- * revolute ones. */
+ * A floating body has three prismatic and three revolute axes, fixed in the body; a spherical joint has only the three
+ * revolute axes. */
 #pragma once
 #include "world_kinematics.h"
 
 /* The matrices to compute, 6 x nv each. */
 typedef struct jacobian_rates {
     lane *J, *Jd, *Jdd; /* 6 x nv each: the Jacobian, its first and its second time derivative; NULL: not requested */
-    const world_motion *axes; /* components are in the axes of this frame; NULL: in world axes */
+    const world_motion *axes; /* frame whose axes the components refer to; NULL: world axes */
     size_t              nv;
     const int          *column;        /* [nv] column of each velocity coordinate; NULL: column v for coordinate v */
-    bool                sums;          /* several joints may add to one column: the model has mimics */
-    bool                zeros_are_set; /* the matrices contain results of another state for the same frames */
+    bool                sums;          /* true: several joints may add to one column, since the model has mimics */
+    bool                zeros_are_set; /* true: the matrices hold results of another state for the same frames */
 } jacobian_rates;
 
 LANE_INLINE motion_order jacobian_order(const jacobian_rates *M)
@@ -41,7 +41,8 @@ LANE_INLINE vec3_rates in_axes_of(const world_motion *a, const vec3_rates *x, mo
     return r;
 }
 
-/* Adds x to three rows of a column that begin at `entry`. Unless M->sums is set, the entries were zero. */
+/* Adds x to three entries of a column, nv apart, the first one at `entry`. Unless M->sums is set, the entries were
+ * zero. */
 LANE_INLINE void add_rows(const jacobian_rates *M, lane *entry, vec3 x)
 {
     const lane x3[3] = {x.x, x.y, x.z};
@@ -58,7 +59,7 @@ LANE_INLINE void add_vector(const jacobian_rates *M, const vec3_rates *x, size_t
     if (M->Jdd) add_rows(M, M->Jdd + first, c.dd);
 }
 
-/* Returns z x r and its derivatives, where r is the vector from the origin of body b to that of frame f. */
+/* Returns z x r and its time derivatives, where r is the vector from the origin of body b to the origin of frame f. */
 LANE_INLINE vec3_rates velocity_of_turn(const world_motion *f, const world_motion *b, const vec3_rates *z,
                                         motion_order order)
 {
@@ -72,8 +73,8 @@ LANE_INLINE vec3_rates velocity_of_turn(const world_motion *f, const world_motio
     return u;
 }
 
-/* Adds the columns of the joint of body b for the frame f. `B` is the motion of the body; sign: 1, or -1 if the joint
- * moves the frame the other way. */
+/* Adds the columns of the joint of body b to the Jacobian of frame f. `B` is the motion of the body; sign: 1, or -1 if
+ * the joint moves the body relative to which the Jacobian is taken. */
 LANE_INLINE void add_joint_columns(const dyn_body *b, const world_motion *B, const world_motion *f, int sign,
                                    const jacobian_rates *M)
 {
@@ -94,7 +95,8 @@ LANE_INLINE void add_joint_columns(const dyn_body *b, const world_motion *B, con
     }
 }
 
-/* True if the joints between the bodies a and b write all six rows of every column. */
+/* True if the joints on the path between bodies a and b write all six rows of every column: all are revolute or
+ * spherical, and they have all nv coordinates. */
 static inline bool joints_fill_columns(const dyn_model *m, int a, int b)
 {
     int columns = 0;
@@ -114,8 +116,8 @@ LANE_INLINE bool columns_need_zeros(const dyn_model *m, int a, int b, const jaco
     return M->sums || M->column || !(M->zeros_are_set || joints_fill_columns(m, a, b));
 }
 
-/* Computes the Jacobian of a frame f of body `b` relative to body `a`. The joints between a and the last common
- * ancestor of a and b move a, so their columns have negative sign. A parent has a lower number than its children. */
+/* Computes the Jacobian of a frame f of body `b` relative to body `a`. The joints between a and the nearest common
+ * ancestor of a and b move a, so their columns have negative sign. A parent has a lower index than its children. */
 LANE_INLINE void jacobian_between(const dyn_model *m, const world_motion *world, int a, int b, const world_motion *f,
                                   const jacobian_rates *M)
 {

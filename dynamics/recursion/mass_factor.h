@@ -1,13 +1,13 @@
 /* mass_factor.h - factors the mass matrix as M = L^T D L, which keeps the zeros of a tree, and solves with it for one
- * right side (Featherstone 2008, ch. 6.5). The pivots are eliminated from the last one to the first. mass_solve.h does
- * the same for many right sides. */
+ * right side (Featherstone 2008, ch. 6.5). The pivots are eliminated from the last one to the first. mass_solve.h
+ * solves for many right sides. */
 #pragma once
 #include "coordinate_tree.h"
 
 typedef struct factor {
     coordinate_tree tree;
     dyn_deadline    deadline;
-    lane           *L; /* [nv x nv] below the diagonal, in the columns of ancestors only; other entries are scratch */
+    lane           *L; /* [nv x nv] below the diagonal, only in the columns of ancestors; other entries are scratch */
     lane           *reciprocal; /* [nv] 1 / D, the reciprocal pivots */
 } factor;
 
@@ -20,7 +20,7 @@ static inline factor factor_place(arena *a, const dyn_model *m)
 }
 
 /* Factors M: for k = nv - 1 to 0, L_ki = M_ki / M_kk, and M_ij -= L_ki M_kj for ancestors i, j of k. Returns the first
- * body whose pivot is zero up to rounding or negative, or -1. Past the deadline L is unfinished. */
+ * body whose pivot is zero up to rounding or negative, or -1. If the deadline passes, L is incomplete. */
 static inline lane factor_make(const dyn_model *m, const factor *f, const lane *M)
 {
     size_t     nv = (size_t)m->nv;
@@ -45,7 +45,7 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
     return bad;
 }
 
-/* Solves L^T z = y, where x contains y before and z after. */
+/* Solves L^T z = y in place: x is y on entry and z on return. */
 static inline void factor_eliminate(const dyn_model *m, const factor *f, lane *x)
 {
     const int *up = f->tree.ancestor;
@@ -54,7 +54,7 @@ static inline void factor_eliminate(const dyn_model *m, const factor *f, lane *x
             x[i] = sub_mul(x[i], f->L[(size_t)k * (size_t)m->nv + (size_t)i], x[k]);
 }
 
-/* Solves L x = D^-1 z, where x contains z before. */
+/* Solves L x = D^-1 z in place: x is z on entry. */
 static inline void factor_substitute(const dyn_model *m, const factor *f, lane *x)
 {
     size_t     nv = (size_t)m->nv;
@@ -66,7 +66,7 @@ static inline void factor_substitute(const dyn_model *m, const factor *f, lane *
     }
 }
 
-/* Solves M x = y, where x contains y before and the solution after. */
+/* Solves M x = y in place: x is y on entry and the solution on return. */
 static inline void factor_solve(const dyn_model *m, const factor *f, lane *x)
 {
     factor_eliminate(m, f, x);

@@ -1,12 +1,12 @@
-/* mass_segments.h - cuts the tree of coordinates into segments, the blocks of the block algorithms of mass_solve.h.
+/* mass_segments.h - divides the tree of coordinates into segments, the blocks of the block algorithms of mass_solve.h.
  *
- * A segment is a sequence of at most SEGMENT consecutive coordinates, each of which is the ancestor of the next and,
- * but for the last, of no other one. All coordinates of a segment have the same ancestors outside of it.
+ * A segment is a sequence of at most SEGMENT consecutive coordinates. Each coordinate but the last is the ancestor of
+ * the next one and of no other one. All coordinates of a segment have the same ancestors outside of it.
  *
  * A column of a matrix is called nonzero at a segment if it has nonzero rows in the segment or in its descendants. In
  * the unit matrix, the column of a coordinate is nonzero at the segment of the coordinate and at the ancestors of this
- * segment. In a derivative of tau it is nonzero at the descendants too, and at the same segments of the coordinate that
- * an elastic joint couples with it. */
+ * segment. In a derivative of tau, it is also nonzero at the descendants of this segment and, if an elastic joint
+ * couples the coordinate with another one, at the other one's segment and at the ancestors of that segment. */
 #pragma once
 #include "coordinate_tree.h"
 #include <string.h>
@@ -18,14 +18,14 @@ typedef struct row_run {
     int first, n;
 } row_run;
 
-/* Position of the nonzero rows of a column of a matrix A relative to a segment. */
+/* Kind of the columns of a matrix A, by the place of their nonzero rows relative to a segment. */
 typedef enum span_kind {
-    SPAN_APART,  /* at no segment with the same root: these rows of M^-1 A are zero */
-    SPAN_ZERO,   /* the column is zero at this segment, but not at another one with the same root */
-    SPAN_NONZERO /* the column is nonzero at this segment */
+    SPAN_APART,  /* zero at all segments of the segment's branch (its root): these rows of M^-1 A are zero */
+    SPAN_ZERO,   /* zero at this segment, but not at another segment of the same branch */
+    SPAN_NONZERO /* nonzero at this segment */
 } span_kind;
 
-/* Neighbouring columns of one span_kind. */
+/* Neighbouring columns of one kind. */
 typedef struct span {
     span_kind kind;
     int       first, end;
@@ -38,26 +38,26 @@ typedef struct span_list {
 
 typedef struct segment {
     row_run   own;         /* the coordinates of the segment */
-    int       parent;      /* number of the segment with the ancestor of the first coordinate, or -1 */
-    int       root;        /* number of the segment at the base of this branch, which has no ancestors */
+    int       parent;      /* index of the segment that contains the ancestor of the first coordinate, or -1 */
+    int       root;        /* index of the segment at the base of this branch, which has no ancestors */
     int       n_ancestors; /* number of ancestors of the first coordinate */
     int       n_runs;
     row_run  *ancestors;        /* [n_runs] ancestors of the segment's coordinates in ascending order */
-    span_list unit_spans;       /* the columns of the unit matrix from the end of the segment on */
-    span_list derivative_spans; /* all columns of a derivative of tau */
+    span_list unit_spans;       /* spans of the columns of the unit matrix from the end of the segment on */
+    span_list derivative_spans; /* spans of all columns of a derivative of tau */
 } segment;
 
 typedef struct segments {
     coordinate_tree tree;
     int             n;
     segment        *segment;    /* [n] ancestors before descendants; the memory is for nv segments */
-    int            *segment_of; /* [nv] number of the segment of each coordinate */
-    int            *children;   /* [nv] scratch: number of coordinates whose ancestor is this one */
-    row_run        *runs;       /* [nv x nv] room for the ancestors */
-    span           *spans;      /* [2 x nv x nv] room for the spans */
-    bool           *unit;       /* [nv x nv] entry s nv + t: the columns of the unit matrix in segment t are nonzero at
-                                   segment s */
-    bool *derivative;           /* [nv x nv] as `unit`, for a derivative of tau with respect to the coordinates */
+    int            *segment_of; /* [nv] index of the segment of each coordinate */
+    int            *children;   /* [nv] scratch: number of coordinates whose ancestor each coordinate is */
+    row_run        *runs;       /* [nv x nv] memory for the ancestors of all segments */
+    span           *spans;      /* [2 x nv x nv] memory for the spans of all segments */
+    bool           *unit;       /* [nv x nv] entry s nv + t is true if the columns of the unit matrix in segment t
+                                   are nonzero at segment s */
+    bool *derivative;           /* [nv x nv] like `unit`, for a derivative of tau with respect to the coordinates */
 } segments;
 
 static inline segments segments_place(arena *a, const dyn_model *m)
@@ -98,7 +98,8 @@ static inline void segment_add(segments *all, size_t nv, int first, int end)
         to->ancestors[to->n_runs++] = parent->own;
 }
 
-/* Cuts the coordinates into segments. A chain that is too long is cut into parts of about the same length. */
+/* Divides the coordinates into segments. A chain that is too long for one is divided into segments of about the same
+ * length. */
 static inline void cut_segments(const dyn_model *m, segments *all)
 {
     const int *up = all->tree.ancestor;
@@ -116,7 +117,7 @@ static inline void cut_segments(const dyn_model *m, segments *all)
     }
 }
 
-/* Sets `nonzero` for column t at segment s and at its ancestors. */
+/* Sets nonzero[s nv + t] for segment s and all its ancestors. */
 static inline void mark_to_base(const segments *all, size_t nv, int s, int t, bool *nonzero)
 {
     for (; s >= 0; s = all->segment[s].parent)
@@ -141,8 +142,8 @@ static inline void find_nonzero_segments(const dyn_model *m, const segments *all
     }
 }
 
-/* Lists the spans of segment s in the columns of segment t and all later columns. `nonzero`: as `unit` or `derivative`.
- */
+/* Lists the spans of segment s in the columns of segment t and all later ones. `nonzero`: the array `unit` or
+ * `derivative`. */
 static inline span_list list_spans(const segments *all, size_t nv, int s, int t, const bool *nonzero, span *spans)
 {
     const bool *own = nonzero + (size_t)s * nv, *root = nonzero + (size_t)all->segment[s].root * nv;

@@ -1,35 +1,36 @@
 /* mass_solve.h - inverts the mass matrix M and solves M X = A for many columns, segment by segment (mass_segments.h).
  *
  * This is the elimination M = L^T D L of Featherstone (2008), ch. 6.5, in blocks. Like the elimination by coordinates,
- * this creates no nonzero entry between branches. Let s be the coordinates of a segment and a their ancestors. S starts
- * as M. Tips first,
+ * it creates no nonzero entry between branches. Let s be the coordinates of a segment and a their ancestors. S starts
+ * as M. From the tips to the base,
  *
  *     S_ss = L^T D L,   V = L^-T S_sa,   Y = -D^-1 V,   S_aa += V^T Y,   P = L^-1 Y.
  *
  * P maps accelerations of the ancestors to those of the segment under zero efforts; -Y are the rows s of the factor L
- * of M. A column of M X = -A is solved by Z = A and, tips first, Z_s = -D^-1 L^-T Z_s, Z_a += V^T Z_s; then, base
- * first, X_s = L^-1 Z_s + P X_a. A column without nonzero rows in s and its descendants has Z_s = 0. M^-1 is X for A =
- * -1. Its columns s are computed in the rows of s and of coordinates before s only; for them s adds -P^T to Z_a.
+ * of M. A column of M X = -A is solved by Z = A and, from the tips to the base, Z_s = -D^-1 L^-T Z_s, Z_a += V^T Z_s;
+ * then, from the base to the tips, X_s = L^-1 Z_s + P X_a. A column without nonzero rows in s and its descendants has
+ * Z_s = 0. M^-1 is X for A = -1. Its columns s are computed in the rows of s and of coordinates before s only; for
+ * these columns, -P^T is added to Z_a.
  *
  * L^-1 and L^-T are applied by substitution, and M^-1 is found column by column: the errors of products with S_ss^-1 or
  * with (M^-1)_aa grow with the condition of these matrices.
  *
- * Which sums are computed, and in which order, depends on the model alone. */
+ * The sums that are computed, and their order, depend on the model alone. */
 #pragma once
 #include "segment_tile.h"
 #include <string.h>
 
 enum {
     PANEL = 16 * PACK, /* columns of a panel */
-    BLOCK = 8          /* distance of the rows of a block of a segment: a multiple of PACK */
+    BLOCK = 8          /* stride of a row of one segment's block: a multiple of PACK */
 };
 
 typedef struct mass_blocks {
     segments     segments;
     dyn_deadline deadline;
-    size_t       stride; /* distance of the rows of S, P and `inverse`, in lanes */
-    lane *S; /* [nv x stride] S below the diagonal, then L and V. Row v has the entries of the ancestors of v, from the
-                base on, and of v; other entries are scratch */
+    size_t       stride; /* stride of the rows of S, P and `inverse`, in lanes */
+    lane *S; /* [nv x stride] S below the diagonal, then L and V. Row v has the entries of the ancestors of v, from
+                the base on, and of v itself; other entries are scratch */
     lane *P; /* [nv x stride] P; row v has the entries of the ancestors of the segment of v */
     lane *inverse;          /* [nv x stride] M^-1 before it is copied; NULL if stride is nv */
     lane *minus_reciprocal; /* [nv] -1 / D, with the pivots D */
@@ -37,8 +38,8 @@ typedef struct mass_blocks {
     lane *panel;            /* [2 x nv x PANEL] scratch memory */
 } mass_blocks;
 
-/* Returns the distance of the rows of a matrix of n columns in working memory: n, or a cache line more. Rows whose
- * distance is a multiple of 512 bytes would share an eighth of the sets of the first cache, or fewer. */
+/* Returns the stride of the rows of an n-column matrix in working memory: n, or one cache line more. With a stride of a
+ * multiple of 512 bytes, the rows would share an eighth of the sets of the first-level cache, or fewer. */
 static inline size_t row_stride(size_t n)
 {
     enum { LINE = 64 / sizeof(lane) };
@@ -48,7 +49,7 @@ static inline size_t row_stride(size_t n)
 static inline mass_blocks mass_blocks_place(arena *a, const dyn_model *m)
 {
     const size_t nv = (size_t)m->nv, stride = row_stride(nv);
-    const size_t square = nv * stride + PACK; /* the last pack of a row is read */
+    const size_t square = nv * stride + PACK; /* rows are read up to the end of their last pack */
     return (mass_blocks){.segments         = segments_place(a, m),
                          .stride           = stride,
                          .S                = arena_take(a, square, sizeof(lane)),
@@ -84,8 +85,9 @@ LANE_INLINE segment_task task_of(const mass_blocks *b, const segment *s, unsigne
 
 /* --- the factors ------------------------------------------------------------------------------------------------ */
 
-/* Factors the lower triangle of a symmetric matrix of n rows, `stride` entries apart: A = L^T D L. From the last pivot
- * to the first, L_ki = a_ki / a_kk and a_ij -= L_ki a_kj. Replaces a_ki by L_ki. n: a constant of the inlined code. */
+/* Factors the lower triangle of a symmetric matrix of n rows, `stride` entries apart: A = L^T D L. From the last
+ * pivot to the first, L_ki = a_ki / a_kk and a_ij -= L_ki a_kj. Replaces a_ki by L_ki. n is a constant of the
+ * inlined code. */
 LANE_INLINE void factor_rows(lane *A, size_t stride, const int n, lane pivot[SEGMENT], lane minus_reciprocal[SEGMENT])
 {
     lane a[SEGMENT][SEGMENT];
@@ -110,8 +112,8 @@ LANE_INLINE void factor_rows(lane *A, size_t stride, const int n, lane pivot[SEG
     }
 }
 
-/* Factors the diagonal block S_ss of a segment. Returns `bad`, changed to the body of a singular pivot in lanes where
- * no body is recorded yet. */
+/* Factors the diagonal block S_ss of a segment. Returns `bad`, the first singular body or -1; in lanes in which it is
+ * -1, a singular pivot sets it to the body of the pivot. */
 LANE_NOINLINE lane factor_segment(const dyn_model *m, const mass_blocks *b, const segment *s, const lane *M, lane bad)
 {
     const size_t stride = b->stride;
@@ -131,7 +133,8 @@ LANE_NOINLINE lane factor_segment(const dyn_model *m, const mass_blocks *b, cons
     return bad;
 }
 
-/* Eliminates segment s from the block of its ancestors a: V = L^-T S_sa, Y = -D^-1 V, S_aa += V^T Y, P = L^-1 Y. */
+/* Eliminates segment s from the rows and columns of its ancestors a: V = L^-T S_sa, Y = -D^-1 V, S_aa += V^T Y, P =
+ * L^-1 Y. */
 static inline void eliminate_segment(const mass_blocks *b, const segment *s)
 {
     segment_task task = task_of(b, s, TILE_LOAD | TILE_UP | TILE_STORE);
@@ -163,8 +166,8 @@ static inline void gather_chains(const mass_blocks *b, size_t nv, const segment 
             to[(size_t)k * stride + (size_t)j] = M[(size_t)(s->own.first + k) * nv + (size_t)(s->own.first + j)];
 }
 
-/* Factors M. Returns the first body whose pivot is zero up to rounding or negative, or -1. As all functions below, it
- * leaves its work unfinished when the deadline of the scene has passed. */
+/* Factors M. Returns the first body whose pivot is zero up to rounding or negative, or -1. Like all functions below, it
+ * leaves its work incomplete if the deadline of the scene passes. */
 static inline lane mass_blocks_factor(const dyn_model *m, const mass_blocks *b, const lane *M)
 {
     const size_t nv  = (size_t)m->nv;
@@ -181,13 +184,13 @@ static inline lane mass_blocks_factor(const dyn_model *m, const mass_blocks *b, 
 
 /* --- right sides ------------------------------------------------------------------------------------------------- */
 
-/* Some columns of A and X of  X = -M^-1 A: in each row, column c is entry c - first. The rows of A and X have the same
- * distance. Z overwrites A. */
+/* Columns first to end - 1 of A and X in  X = -M^-1 A. Column c is entry c - first of a row; rows of A and X are
+ * `stride` apart. Z overwrites A. */
 typedef struct mass_system {
     lane  *A, *X;
     size_t stride;
     int    first, end;    /* the columns first to end - 1 of A and X */
-    bool   zeros_are_set; /* X already has its entries that are zero in every state */
+    bool   zeros_are_set; /* true: entries of X that are zero in every state are already set */
 } mass_system;
 
 /* Eliminates segment s from columns first to end - 1 of the right sides Z: Z_s = -D^-1 L^-T Z_s, Z_a += V^T Z_s, with
@@ -200,8 +203,8 @@ static inline void eliminate(const mass_blocks *b, const segment *s, mass_system
     segment_compute(&task, first, end);
 }
 
-/* Finds the rows of segment s of X in some columns: X_s = L^-1 Z_s + P X_a, with the ancestors a of s. X_s^T is also
- * stored at `mirror` unless NULL. */
+/* Computes the rows of segment s of X in some columns: X_s = L^-1 Z_s + P X_a, with the ancestors a of s. X_s^T is also
+ * stored at `mirror`, unless that is NULL. */
 static inline void substitute(const mass_blocks *b, const segment *s, mass_system to, span columns, lane *mirror)
 {
     if (columns.kind == SPAN_APART && to.zeros_are_set) return;
@@ -215,7 +218,7 @@ static inline void substitute(const mass_blocks *b, const segment *s, mass_syste
     segment_compute(&task, columns.first, columns.end);
 }
 
-/* Limits the columns of a span to those of the system, and counts them from the first column of the system. */
+/* Returns the part of a span that lies in the columns of the system, counted from the system's first column. */
 LANE_INLINE span span_within(span columns, mass_system to)
 {
     const int first = columns.first < to.first ? to.first : columns.first,
@@ -225,7 +228,7 @@ LANE_INLINE span span_within(span columns, mass_system to)
 
 /* --- the inverse ------------------------------------------------------------------------------------------------ */
 
-/* Sets Z_a = -P^T in the columns of the segment s, for its ancestors a. Z is above the diagonal of `inverse`, whose
+/* Sets Z_a = -P^T in the columns of segment s, for its ancestors a. Z is stored above the diagonal of `inverse`, whose
  * rows are `stride` apart. */
 static inline void put_propagation(const mass_blocks *b, const segment *s, lane *inverse, size_t stride)
 {
@@ -239,8 +242,8 @@ static inline void put_propagation(const mass_blocks *b, const segment *s, lane 
     }
 }
 
-/* Sets the block of segment s in M^-1, (M^-1)_ss = L^-1 D^-1 L^-T + P (M^-1)_as; only its lower triangle is used
- * afterwards. */
+/* Computes the diagonal block of segment s in M^-1, (M^-1)_ss = L^-1 D^-1 L^-T + P (M^-1)_as; only its lower triangle
+ * is used afterwards. */
 static inline void inverse_within(const mass_blocks *b, const segment *s, lane *inverse, size_t stride)
 {
     lane        *to   = inverse + (size_t)s->own.first * (stride + 1), block[SEGMENT * BLOCK];
@@ -254,8 +257,8 @@ static inline void inverse_within(const mass_blocks *b, const segment *s, lane *
             to[(size_t)i * stride + (size_t)j] = to[(size_t)j * stride + (size_t)i] = block[i * BLOCK + j];
 }
 
-/* Computes M^-1: X for A = -1, in the columns of each segment's block and behind it, and its mirror image. X replaces
- * Z in the matrix of `unit`. */
+/* Computes M^-1 in `unit`: X for A = -1, for each segment in the columns of its block and after it, and the mirror
+ * image below the diagonal. X overwrites Z. */
 static inline void invert_within(const mass_blocks *b, size_t nv, mass_system unit)
 {
     for (int i = b->segments.n - 1; i >= 0 && goes_on(b->deadline, nv); i--) {
@@ -273,7 +276,7 @@ static inline void invert_within(const mass_blocks *b, size_t nv, mass_system un
     }
 }
 
-/* Computes M^-1, nv x nv. zeros_are_set: see mass_system. */
+/* Computes M^-1, nv x nv. zeros_are_set: as in mass_system. */
 static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, bool zeros_are_set, lane *inverse)
 {
     lane *X = b->stride == nv ? inverse : b->inverse;
@@ -284,7 +287,7 @@ static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, bool zero
 
 /* --- derivatives of tau ------------------------------------------------------------------------------------------ */
 
-/* Computes X = -M^-1 A, where A is a derivative of tau with respect to the coordinates. */
+/* Computes X = -M^-1 A, where A is a derivative of tau with respect to the coordinates, in all columns at once. */
 static inline void solve_columns(const mass_blocks *b, size_t nv, mass_system to)
 {
     const segments *all = &b->segments;
@@ -302,7 +305,8 @@ static inline void solve_columns(const mass_blocks *b, size_t nv, mass_system to
     }
 }
 
-/* Solves for some columns at a time, which are copied to `panel` and back, so that their rows are close together. */
+/* Computes X = -M^-1 A like solve_columns, PANEL columns at a time, which are copied to b->panel and back, so that the
+ * rows of a column are close together in memory. */
 static inline void solve_panels(const mass_blocks *b, size_t nv, mass_system to)
 {
     mass_system part = {b->panel, b->panel + nv * PANEL + PACK, PANEL, to.first, to.first, false};
@@ -329,9 +333,9 @@ static inline void solve_derivative(const mass_blocks *b, size_t nv, mass_system
 }
 
 /* Computes X = -M^-1 A, where A is the derivative of tau with respect to the pose or the linear velocity of a floating
- * base on the world. A change of these only changes the acceleration of the base's origin, as seen from the base, by
- * some y. So A = M_l y, where M_l are the columns of the three linear axes, and with the mass m of the tree A_l = m
- * y. */
+ * base on the world. Such a change only changes the acceleration of the base's origin, in the axes of the base, by some
+ * y. So A = M_l y, where M_l are the columns of M of the three linear axes; the rows of these axes are A_l = m y, with
+ * the mass m of the tree. */
 static inline void solve_floating_base(const mass_blocks *b, mass_system to, lane mass)
 {
     const lane reciprocal = 1.0 / mass;
@@ -342,7 +346,7 @@ static inline void solve_floating_base(const mass_blocks *b, mass_system to, lan
             to.X[i * to.stride + c] = -(to.A[i * to.stride + c] * reciprocal);
 }
 
-/* Computes X = -M^-1 A for the six columns of A, the derivative of tau with respect to a wrench on one body. */
+/* Computes X = -M^-1 A for the six columns of A, the derivative of tau with respect to a wrench on `body`. */
 static inline void solve_wrench(const dyn_model *m, const mass_blocks *b, mass_system to, int body)
 {
     const segments *all = &b->segments;

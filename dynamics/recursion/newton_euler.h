@@ -14,9 +14,9 @@
 
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
-/* Returns the rate of the wrench (f; n) seen from the parent, in the body's axes, for a joint with a quaternion of
- * linear and angular rate of position u, y: f' + y x f and n' + y x n + u x f. wrench_to_parent_step applies R and the
- * shift by p to them, which gives the rates of R f and R n + p x R f. */
+/* Returns the rate of the wrench (f; n) of body b as seen from the parent, with components in the body's axes, for a
+ * joint with a quaternion whose position has the linear and angular rate u, y: f' + y x f and n' + y x n + u x f.
+ * wrench_to_parent_step applies R and the shift by p to them, which gives the rates of R f and R n + p x R f. */
 LANE_NOINLINE wrench free_wrench_rate(const dyn_body *b, const lane *along_q, const wrench_state *s)
 {
     const vec3   u = joint_linear(b, along_q), y = joint_angular(b, along_q);
@@ -26,7 +26,8 @@ LANE_NOINLINE wrench free_wrench_rate(const dyn_body *b, const lane *along_q, co
 
 /* --- the passes ----------------------------------------------------------------------------------------------- */
 
-/* The backward pass along a run, tip to base: tau_i = S_i^T f_i + rotor + friction + spring,  f_p(i) += X_i^T f_i. */
+/* Does the backward pass along a run, tip to base: tau_i = S_i^T f_i + rotor + friction + spring,  f_p(i) += X_i^T
+ * f_i. */
 LANE_INLINE void backward_run(const newton_euler_pass *p, dyn_run run, newton_euler_variant v)
 {
     const newton_euler_workspace *ws = p->ws;
@@ -86,8 +87,8 @@ LANE_INLINE void displacement_to_child(link_transform X, vec3 *o)
     *o = to_child(X, *o);
 }
 
-/* Sets ws->w to the angular displacement o of each body along the direction: o = R^T o_p + e z. External wrenches in
- * world axes turn backward by o as their body turns. */
+/* Sets ws->w to the angular displacement o of each body along the direction of the rates: o = R^T o_p + e z, with the
+ * displacement e of the joint. In body axes, external wrenches with constant components in world axes rotate by -o. */
 static inline void set_displacements(const newton_euler_pass *p)
 {
     for (size_t i = 0; i < p->scene->model->n_bodies; i++) {
@@ -102,8 +103,8 @@ static inline void set_displacements(const newton_euler_pass *p)
     }
 }
 
-/* The passes with external or joint wrenches, which are rare, so that the function is not inlined. External wrenches
- * are gathered before. */
+/* Does both passes with external or joint wrenches, which are rare: the function is not inlined. External wrenches must
+ * be gathered before (newton_euler_prepare). */
 LANE_NOINLINE void passes_with_wrenches(const newton_euler_pass *p, newton_euler_variant v)
 {
     const bool externals = scene_has_externals(p->scene, p->io->wrenches);
@@ -124,7 +125,8 @@ LANE_INLINE void newton_euler_prepare(const newton_euler_pass *p)
         gather_external_wrenches(p->scene, p->ws->XJ, p->io->wrenches, &p->ws->ext);
 }
 
-/* Computes the outputs. qd, qdd and, with rates, the direction of io are not NULL (values_or_zeros). */
+/* Computes the outputs by both passes. qd, qdd and, with rates, the direction in p->io must not be NULL
+ * (values_or_zeros). */
 LANE_INLINE void newton_euler_passes(const newton_euler_pass *p, newton_euler_variant v)
 {
     const dyn_scene       *scene = p->scene;

@@ -1,11 +1,11 @@
 /* newton_euler_fast.h - fast path of newton_euler.h for plain runs: chains of ideal revolute joints.
  *
  * Condition: dyn_run.plain, a property of the model. Without this path inverse dynamics takes 1.25 (one lane) to 1.32
- * (8 lanes) times as long on average over the benchmark robots, torque derivative 1.56 to 1.93 times.
- * A body's inertial wrench is computed about the origin of the next body, whose acceleration both bodies then use, and
- * is added to the next body's wrench before the sum is shifted: `required` and its rate are about dyn_body's
- * next_origin here, not about the body's origin as in newton_euler_forward.h. The first joint on the world turns about
- * a fixed axis: its tau needs only n.z. The motion of the parent, and the wrench of the child, stay in registers. */
+ * (8 lanes) times as long on average over the benchmark robots, torque derivative 1.56 to 1.93 times. A body's inertial
+ * wrench is computed about the origin of the next body, whose acceleration both bodies then use, and is added to the
+ * next body's wrench before the sum is shifted: `required` and its rate are about dyn_body's next_origin here, not
+ * about the body's origin as in newton_euler_forward.h. The first joint, if on the world, rotates about a fixed axis:
+ * its tau needs only n.z. The motion of the parent, and the wrench of the child, stay in registers. */
 #pragma once
 #include "newton_euler_results.h"
 
@@ -22,8 +22,9 @@ LANE_INLINE acceleration_matrix acceleration_matrix_about_z(lane squared, lane w
     return (acceleration_matrix){squared, squared, squared, -squared, -wd, wd, zero, zero, zero, zero};
 }
 
-/* The motion of a revolute body on the world: it turns about the fixed axis z with sd, sdd and the rates e, g, j, and
- * its origin has a = R^T (-g), with the rate -e z x a. */
+/* Returns the motion of a revolute body on the world. The body rotates about the fixed axis z with rate sd,
+ * acceleration sdd and their rates e, g, j (newton_euler_motion.h); its origin has the acceleration a = R^T (-g), whose
+ * rate is -e z x a. */
 LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_body *b, const joint_transform *XJ,
                                          newton_euler_variant v)
 {
@@ -41,15 +42,16 @@ LANE_INLINE motion_state grounded_motion(const newton_euler_pass *p, const dyn_b
     return state;
 }
 
-/* Returns the inertial wrench of a revolute body on the world, only n.z, the moment about the joint's axis; the other
- * components are zero. */
+/* Returns the inertial wrench of a revolute body on the world, but only n.z, the moment about the joint's axis; the
+ * other components are set to zero. */
 LANE_INLINE wrench grounded_wrench(const dyn_moments *moments, vec3 a, const acceleration_matrix *U)
 {
     const lane zero = lane_of(0), turn = sub_mul(moments->h[0] * a.y, moments->h[1], a.x);
     return (wrench){vec3_zero(), {zero, zero, add_mul(turn, moments->E[0] + moments->E[3], U->yx)}};
 }
 
-/* Returns the inertial wrench of a revolute body on the world without n.z, plus that of the mass on the body's axis. */
+/* Returns the inertial wrench of a revolute body on the world with n.z = 0, plus the inertial wrench of the mass on the
+ * body's axis. */
 LANE_INLINE wrench grounded_rest(const dyn_body *b, vec3 a, const acceleration_matrix *U)
 {
     wrench own = inertial_wrench(&b->derived.regrouped, a, U, true);
@@ -57,8 +59,8 @@ LANE_INLINE wrench grounded_rest(const dyn_body *b, vec3 a, const acceleration_m
     return wrench_add(own, axis_inertial_wrench(b->derived.axis_moments, a, U));
 }
 
-/* Moves the reference point of a wrench w on body b from the body's origin to next_origin, which is the body's origin
- * outside plain runs. */
+/* Moves the reference point of a wrench w on body b from the body's origin to next_origin. Outside plain runs the two
+ * points are equal. */
 LANE_INLINE wrench external_at_next_origin(const dyn_body *b, wrench w)
 {
     return (wrench){w.f, cross_const_add(w.n, w.f, b->derived.next_origin)};
@@ -90,7 +92,7 @@ LANE_INLINE motion_state grounded_body(const newton_euler_pass *p, int i, newton
     return state;
 }
 
-/* Subtracts the rates of all external wrenches from the rates of the required wrenches, after the forward pass. */
+/* Subtracts the rates of all external wrenches from required_rate, after the forward pass. */
 static inline void subtract_external_rates(const newton_euler_pass *p)
 {
     const dyn_scene              *scene = p->scene;
@@ -121,8 +123,8 @@ LANE_INLINE void plain_body_rate(const newton_euler_pass *p, int i, motion_state
 }
 
 /* Replaces the parent's motion, with the acceleration at body i's origin, by the motion of body i, with the
- * acceleration at next_origin. Computes the inertial wrench. U is used before U' is computed: both do not fit in
- * registers. */
+ * acceleration at next_origin, and computes the inertial wrench. U' is computed after the last use of U: both do not
+ * fit in registers. */
 LANE_INLINE void plain_body(const newton_euler_pass *p, int i, motion_state *state, newton_euler_variant v)
 {
     const dyn_body               *b  = &p->scene->model->body[i];
@@ -138,8 +140,8 @@ LANE_INLINE void plain_body(const newton_euler_pass *p, int i, motion_state *sta
     subtract_external_at_next(p, i, state, v);
 }
 
-/* The forward pass along a run of ideal revolute joints. `serial`, a constant of the inlined code: the model is one
- * such run with the coordinates in the order of bodies. */
+/* Does the forward pass along a run of ideal revolute joints. `serial`, a constant of the inlined code: the model is
+ * one such run with the coordinates in the order of bodies. */
 LANE_INLINE void forward_plain_run(const newton_euler_pass *p, dyn_run run, newton_euler_variant v, const bool serial)
 {
     const dyn_body *body = p->scene->model->body;
@@ -168,7 +170,7 @@ LANE_INLINE void forward_plain_run(const newton_euler_pass *p, dyn_run run, newt
 
 /* --- backward pass -------------------------------------------------------------------------------------------- */
 
-/* Transforms the wrench of body i to the previous body and adds the wrench that that body requires. */
+/* Transforms the wrench of body i to the previous body and adds the wrench that the previous body requires. */
 LANE_INLINE void wrench_to_previous_body(link_transform X, const newton_euler_workspace *ws, int i, lane e,
                                          wrench_state *s, newton_euler_variant v)
 {
@@ -179,7 +181,7 @@ LANE_INLINE void wrench_to_previous_body(link_transform X, const newton_euler_wo
     wrench_to_parent_add_form(X, &ws->required[i - 1], &s->wrench);
 }
 
-/* The backward pass along a plain run: tau_i = n_i.z. The wrench of the child stays in registers. */
+/* Does the backward pass along a plain run: tau_i = n_i.z. The wrench of the child stays in registers. */
 LANE_INLINE void backward_plain_run(const newton_euler_pass *p, dyn_run run, newton_euler_variant v, const bool serial)
 {
     const newton_euler_workspace *ws   = p->ws;

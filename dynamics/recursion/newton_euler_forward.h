@@ -1,5 +1,5 @@
 /* newton_euler_forward.h - the forward pass of recursive Newton-Euler: the motion of each body, and the wrench that
- * this motion requires; with `rates`, the rates of both, in time or along a direction. The backward pass is in
+ * this motion requires; with `rates`, also their rates, in time or along a direction. The backward pass is in
  * newton_euler.h. */
 #pragma once
 #include "external_wrenches.h"
@@ -8,19 +8,19 @@
 
 typedef struct newton_euler_workspace {
     joint_transform *XJ;
-    motion          *motion; /* [n_bodies] motion of bodies; set only for bodies with carries_run */
-    wrench *required; /* [n_bodies], inertial minus external wrench of each regrouped body, about the body's origin; the
-                         backward pass adds those of the children */
+    motion          *motion; /* [n_bodies] motion of each body; set only for bodies with carries_run */
+    wrench *required;        /* [n_bodies] inertial minus external wrench of each regrouped body, about its origin; the
+                                backward pass adds the wrenches of the children */
     wrench *axis_wrench; /* [n_bodies], inertial wrench of the mass on a revolute axis that the regrouped model counts
                             with the parent or the ground (dyn_body_derived), about the body's origin; added back to
                             joint wrenches */
     external_wrenches ext;
     motion_rate *motion_rate; /* motion_rate, required_rate and axis_wrench_rate: rates of the three arrays above */
-    vec3        *dw;          /* [n_bodies] dw of motion_state, like `motion` */
+    vec3        *dw;          /* [n_bodies] motion_state.dw of each body; set like `motion` */
     wrench      *required_rate, *axis_wrench_rate;
-    vec3        *w; /* [n_bodies] angular velocities, or angular displacements along a direction, only for the rates
+    vec3        *w; /* [n_bodies] angular velocities or, along a direction, angular displacements; only for the rates
                        of external wrenches */
-    lane *zeros;    /* [nv], in place of input arrays that are NULL */
+    lane *zeros;    /* [nv] zeros, which replace input arrays that are NULL */
 } newton_euler_workspace;
 
 static inline newton_euler_workspace newton_euler_place(arena *a, const dyn_model *m, bool rates)
@@ -43,7 +43,8 @@ static inline newton_euler_workspace newton_euler_place(arena *a, const dyn_mode
     return ws;
 }
 
-/* Inputs and outputs of one block. `along` is the direction of the rates tau_dot; along time {qd, qdd, qddd}. */
+/* Inputs and outputs of one block. `along` is the direction of the rate tau_dot: {qd, qdd, qddd} for the time
+ * derivative. */
 typedef struct newton_euler_io {
     const lane *q, *qd, *qdd, *wrenches, *wrench_rates;
     direction   along;
@@ -56,14 +57,14 @@ typedef struct newton_euler_pass {
     const newton_euler_io        *io;
 } newton_euler_pass;
 
-/* Parts that a call computes: constants of the inlined code. */
+/* Selects what a call computes: constants of the inlined code. */
 typedef struct newton_euler_variant {
     bool rates;    /* rates are computed too */
     bool along;    /* the rates are along a direction, not time derivatives */
     bool wrenches; /* there are external wrenches, or joint wrenches are requested */
 } newton_euler_variant;
 
-/* Returns x, or an array of zeros if x is NULL. The compiler then omits the tests for NULL from the inner loops. */
+/* Returns x, or an array of zeros if x is NULL, so that the compiler omits tests for NULL from the inner loops. */
 LANE_INLINE const lane *values_or_zeros(const newton_euler_workspace *ws, const lane *x)
 {
     const lane *values = x ? x : ws->zeros;
@@ -71,7 +72,8 @@ LANE_INLINE const lane *values_or_zeros(const newton_euler_workspace *ws, const 
     return values;
 }
 
-/* Returns the direction of the rates; the compiler then sees that those along time are the inputs. */
+/* Returns the direction of the rates. Without v.along it is built from the inputs, which lets the compiler see that
+ * they are equal. */
 LANE_INLINE direction direction_of_rates(const newton_euler_io *io, newton_euler_variant v)
 {
     return v.along ? io->along : (direction){io->qd, io->qdd, io->along.qdd};
@@ -90,7 +92,7 @@ LANE_INLINE joint_rates joint_rates_of(const dyn_body *b, const newton_euler_io 
 
 /* --- one body ------------------------------------------------------------------------------------------------- */
 
-/* Returns the rate of the components of w, which is wd along time. */
+/* Returns the rate of the components of the angular velocity w; for time derivatives this is wd. */
 LANE_INLINE vec3 component_rate(const motion_state *state, newton_euler_variant v)
 {
     return v.along ? state->dw : state->motion.wd;
@@ -115,8 +117,8 @@ LANE_INLINE void joint_step(link_transform X, joint_rates s, motion_state *state
     joint_step_at_origin(X, s, state, v);
 }
 
-/* Replaces the motion of the parent, at its own origin, by that of a body whose joint has a quaternion and the linear
- * velocity u, so that p_pc' = R u. */
+/* Replaces the motion of the parent, at the parent's origin, by the motion of a body whose joint has a quaternion. The
+ * joint has the linear velocity u, so that p_pc' = R u. */
 LANE_NOINLINE void free_joint_step(const dyn_body *b, const joint_transform *XJ, const newton_euler_io *io,
                                    motion_state *state, newton_euler_variant v)
 {
@@ -145,7 +147,8 @@ LANE_NOINLINE void free_joint_step(const dyn_body *b, const joint_transform *XJ,
     state->motion = add_free_motion(k, &s);
 }
 
-/* Sets the inertial wrench of body i minus the external wrench, and the rate of the inertial wrench. */
+/* Sets `required` of body i to its inertial wrench minus the external wrench, and required_rate to the rate of the
+ * inertial wrench. */
 LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_state *state, newton_euler_variant v)
 {
     const dyn_body               *b  = &p->scene->model->body[i];
@@ -165,7 +168,7 @@ LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_
         ws->axis_wrench_rate[i] = axis_inertial_wrench(b->derived.axis_moments, state->rate.ad, &state->Ud);
 }
 
-/* Sets U = [wd x] + [w x]^2 of a body and, with rates, U'. */
+/* Sets U = [wd x] + [w x]^2 of a body and, with v.rates, its rate U'. */
 LANE_INLINE void set_acceleration_matrices(motion_state *state, newton_euler_variant v)
 {
     state->U = acceleration_matrix_of(state->motion.w, state->motion.wd);
@@ -174,7 +177,7 @@ LANE_INLINE void set_acceleration_matrices(motion_state *state, newton_euler_var
 
 /* --- the pass ------------------------------------------------------------------------------------------------- */
 
-/* Returns the motion of the parent of body b. The world has the acceleration -g. */
+/* Returns the motion of the parent of body b. The world has the acceleration -g, which stands for gravity. */
 LANE_INLINE motion_state parent_motion(const newton_euler_pass *p, const dyn_body *b, newton_euler_variant v)
 {
     motion_state state = {.motion = world_motion(p->scene->gravity), .rate = {vec3_zero(), vec3_zero()}};
@@ -188,7 +191,7 @@ LANE_INLINE motion_state parent_motion(const newton_euler_pass *p, const dyn_bod
     return state;
 }
 
-/* The forward pass along a run, base to tip. */
+/* Does the forward pass along a run, base to tip. */
 LANE_INLINE void forward_run(const newton_euler_pass *p, dyn_run run, newton_euler_variant v)
 {
     const dyn_body *body  = p->scene->model->body;

@@ -1,4 +1,4 @@
-/* newton_euler_motion.h - computes the motion of a body from that of its parent, and the rate of that step: the time
+/* newton_euler_motion.h - computes the motion of a body from that of its parent, and the rate of this step: the time
  * derivative, or the derivative along a direction of the state.
  *
  * Luh, Walker & Paul (1980) in the form of Khalil (2010), eqs. 18-31: classical accelerations, in the axes of each
@@ -6,12 +6,13 @@
  * relative to the origin. The rates are those of the components, equation by equation (Guarino Lo Bianco 2009).
  *
  * A direction gives each joint of one coordinate the rates e, g, j of its position, rate and acceleration, and a joint
- * with a quaternion six of each. The body's axes turn with the position, at e. The time derivative is the direction
- * e = sd, g = sdd, j = sddd, along which the components of w have the rate dw = wd.
+ * with a quaternion six of each. The body's axes rotate at e, the rate of the position. The time derivative is the
+ * direction e = sd, g = sdd, j = sddd, along which the components of w have the rate dw = wd.
  *
- * Points of a body have constant components in its axes, so that moving a vector within a body, and the wrench of a
- * body from its mass moments, are linear functions whose rates are the same functions of the rates. Only where axes
- * turn, R^T x gets the term -e z x R^T x on the way out, and R f the term R (e z x f) on the way back. */
+ * Points of a body have constant components in its axes. Therefore the equations within a body, such as the wrench from
+ * the mass moments, are linear functions whose rates are the same functions of the rates. Only the rotations between
+ * bodies add terms: the rate of R^T x contains -e z x R^T x in the forward pass, and the rate of R f contains R (e z x
+ * f) in the backward pass. */
 #pragma once
 #include "acceleration_matrix.h"
 
@@ -24,7 +25,8 @@ typedef struct motion_rate { /* rates of the components of wd and a */
     vec3 wdd, ad;
 } motion_rate;
 
-/* The motion of a body with U, and the rates of both. The rates are not set if a call computes no rates. */
+/* The motion of a body with its acceleration matrix U, and the rates of both, which are set only if a call computes
+ * rates. */
 typedef struct motion_state {
     motion              motion;
     acceleration_matrix U;
@@ -33,25 +35,26 @@ typedef struct motion_state {
     vec3                dw; /* rate of the components of w; only set along a direction */
 } motion_state;
 
-/* Rate and acceleration of a joint with one coordinate, and the rates of its position, rate and acceleration. */
+/* Rate sd and acceleration sdd of a joint with one coordinate, and the rates e, g, j of its position, rate and
+ * acceleration. */
 typedef struct joint_rates {
     lane sd, sdd, e, g, j;
 } joint_rates;
 
-/* Linear (u) and angular (y) velocity and acceleration of a joint with a quaternion, in the body's axes, and the rates
- * of its position, velocity and acceleration. */
+/* Velocity v and acceleration a of a joint with a quaternion, in the body's axes, and the rates e, g, j of its
+ * position, velocity and acceleration. The equations below call the linear velocity u and the angular velocity y. */
 typedef struct free_joint_rates {
     twist v, a, e, g, j;
 } free_joint_rates;
 
-/* Returns rate - e (z x x): the rate of the components of a vector x in axes that turn about z at e. `rate`: the rate
- * of x itself. */
+/* Returns rate - e (z x x), the rate of the components of a vector x in axes that rotate about z at e. `rate`:
+ * components of the rate of x itself. */
 LANE_INLINE vec3 subtract_spin(vec3 rate, vec3 x, lane e)
 {
     return (vec3){add_mul(rate.x, e, x.y), sub_mul(rate.y, e, x.x), rate.z};
 }
-/* Returns rate + e (z x x): the rate of a vector x itself. `rate`: that of its components in axes that turn about z at
- * e. */
+/* Returns rate + e (z x x), the rate of a vector x itself. `rate`: rate of the components of x in axes that rotate
+ * about z at e. */
 LANE_INLINE vec3 add_spin(vec3 rate, vec3 x, lane e)
 {
     return (vec3){sub_mul(rate.x, e, x.y), add_mul(rate.y, e, x.x), rate.z};
@@ -64,16 +67,16 @@ LANE_INLINE motion world_motion(const double gravity[3])
 
 /* --- from the parent's origin to the body's, in the parent's axes ------------------------------------------- */
 
-/* The acceleration, at the body's origin, of the point fixed to the parent: a_p + U_p p, with p the origin's position
- * in the parent's frame. */
+/* Returns the acceleration, in the parent's axes, of the point fixed to the parent at the body's origin: a_p + U_p p,
+ * with p the body's origin in the parent's frame. */
 LANE_INLINE vec3 acceleration_at_child(link_transform X, vec3 a, const acceleration_matrix *U)
 {
     if (X.joint != DYN_REVOLUTE) return acceleration_of_point(a, U, origin_in_parent(X));
     return acceleration_of_offset(a, U, X.b->pose.p_pc, X.b->pose.offsets);
 }
 
-/* The rate of acceleration_at_child: a_p' + U_p' p + U_p p', with U as in the first comment and p the body's origin in
- * the parent's frame. Only a prismatic joint has p' = e z. */
+/* Returns the rate of acceleration_at_child: a_p' + U_p' p + U_p p', with p the body's origin in the parent's frame.
+ * Only for a prismatic joint p' = e z is not zero. */
 LANE_INLINE vec3 acceleration_rate_at_child(link_transform X, const motion_state *parent, lane e)
 {
     const vec3 ad = acceleration_at_child(X, parent->rate.ad, &parent->Ud);
@@ -91,8 +94,8 @@ LANE_INLINE motion motion_to_child(link_transform X, motion k)
     return (motion){.a = to_child(X, k.a), .w = to_child(X, k.w), .wd = to_child(X, k.wd)};
 }
 
-/* Rotates the rates d of the parent's motion to the body's axes, which turn about z at e. The components of R^T x, for
- * x = a and wd, have the rate R^T x' - e z x R^T x; k holds R^T a and R^T wd. */
+/* Rotates the rates d of the parent's motion to the body's axes, which rotate about z at e. The components of R^T x,
+ * for x = a and wd, have the rate R^T x' - e z x R^T x. `k` contains R^T a and R^T wd. */
 LANE_INLINE motion_rate motion_rate_to_child(link_transform X, motion_rate d, const motion *k, lane e)
 {
     d = (motion_rate){.ad = to_child(X, d.ad), .wdd = to_child(X, d.wdd)};
@@ -100,14 +103,15 @@ LANE_INLINE motion_rate motion_rate_to_child(link_transform X, motion_rate d, co
     return (motion_rate){.ad = subtract_spin(d.ad, k->a, e), .wdd = subtract_spin(d.wdd, k->wd, e)};
 }
 
-/* Rotates the rate dw of the components of the parent's w likewise; k holds R^T w. */
+/* Rotates dw, the rate of the components of the parent's w, to the body's axes, like motion_rate_to_child. `k` contains
+ * R^T w. */
 LANE_INLINE vec3 component_rate_to_child(link_transform X, vec3 dw, const motion *k, lane e)
 {
     dw = to_child(X, dw);
     return X.joint == DYN_REVOLUTE ? subtract_spin(dw, k->w, e) : dw;
 }
 
-/* Adds the joint's motion to the parent's motion k, which is at the body's origin, in the body's axes.
+/* Adds the joint's motion to k, the parent's motion at the body's origin in the body's axes:
  *     revolute:   w += sd z,  wd += sdd z + w x sd z
  *     prismatic:  a += sdd z + 2 w x sd z */
 LANE_INLINE motion add_joint_motion(link_transform X, motion k, joint_rates s)
@@ -122,10 +126,11 @@ LANE_INLINE motion add_joint_motion(link_transform X, motion k, joint_rates s)
     return k;
 }
 
-/* The rate of add_joint_motion. k is the motion before it, and dw the rate of the components of the body's w.
+/* Computes the rates of the results of add_joint_motion. d: rates of the parent's motion in the body's axes
+ * (motion_rate_to_child); k: motion to which the joint's motion was added; dw: rate of the components of the body's w.
  *     revolute:   wdd += j z + dw x sd z + w x g z
  *     prismatic:  a' += j z + 2 dw x sd z + 2 w x g z
- * The z of dw has no effect; along a direction the revolute joint then adds g to it. */
+ * The z component of dw has no effect, so that g, the joint's part of it, may be missing. */
 LANE_INLINE motion_rate add_joint_motion_rate(link_transform X, motion_rate d, const motion *k, vec3 dw, joint_rates s)
 {
     if (X.joint == DYN_PRISMATIC) {
@@ -143,7 +148,8 @@ LANE_INLINE motion_rate add_joint_motion_rate(link_transform X, motion_rate d, c
 
 /* --- the joint's own motion: joints with a quaternion -------------------------------------------------------- */
 
-/* Adds the joint's linear and angular velocity u, y and acceleration to the parent's motion k (at the body's origin):
+/* Adds the motion of a joint with linear and angular velocity u, y and accelerations ud, yd to k, the parent's motion
+ * (w, wd, a) at the body's origin in the body's axes:
  *     w_c = w + y,  wd_c = wd + yd + w x y,  a_c = a + ud + (2 w + y) x u. */
 LANE_INLINE motion add_free_motion(motion k, const free_joint_rates *s)
 {
@@ -153,12 +159,12 @@ LANE_INLINE motion add_free_motion(motion k, const free_joint_rates *s)
                     .a  = cross_add(add(k.a, s->a.v), add(add(k.w, k.w), y), u)};
 }
 
-/* The rate of add_free_motion along a direction that turns the joint by e (linear and angular part e_v, e_w), and
- * changes its velocity by g and its acceleration by j. Components R^T x have the rate R^T x' - e_w x R^T x; d contains
- * R^T x' only. With the rate w' = dw + w x e_w of the components of w,
+/* Returns the rates of the results of add_free_motion along a direction that displaces the joint by e (linear and
+ * angular part e_v, e_w), and changes its velocity by g and its acceleration by j. Components R^T x have the rate R^T
+ * x' - e_w x R^T x; d contains R^T x' only. With the rate w' = dw + w x e_w of the components of w,
  *     wdd_c = wdd + wd x e_w + j_w + w' x y + w x g_w,
  *     a_c'  = a' + a x e_w + j_v + (2 w' + g_w) x u + (2 w + y) x g_v,
- * and w_c has the rate w' + g_w. */
+ * and w_c has the rate w' + g_w. `w_rate` is w'. */
 LANE_INLINE motion_rate add_free_motion_rate(motion_rate d, const motion *k, vec3 w_rate, const free_joint_rates *s)
 {
     const vec3 u = s->v.v, y = s->v.w, e = s->e.w, g = s->g.w;

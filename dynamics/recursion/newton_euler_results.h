@@ -10,8 +10,8 @@ typedef struct wrench_state {
     wrench wrench, rate;
 } wrench_state;
 
-/* Writes the efforts S^T w of a joint with a quaternion to tau. They are linear in w, so that a rate of w gives the
- * rate of tau. */
+/* Writes the efforts S^T w of a joint with a quaternion to its entries of tau. The efforts are linear in w: a rate of w
+ * gives the rate of tau. */
 LANE_INLINE void free_effort_out(const dyn_body *b, wrench w, lane *tau)
 {
     lane *out = tau + b->joint.v;
@@ -26,7 +26,7 @@ LANE_NOINLINE void add_free_effort_out(const newton_euler_pass *p, const dyn_bod
     free_add_efforts(b, free_forces(b, p->scene->terms, &(free_motion){io->q, io->qd, io->qdd}), io->tau);
 }
 
-/* Adds the rates of the efforts of rotor, damper and spring of a joint with a quaternion. */
+/* Adds to io->tau_dot the rates of the efforts of rotor, damper and spring of a joint with a quaternion. */
 LANE_NOINLINE void add_free_rate_out(const newton_euler_pass *p, const dyn_body *b)
 {
     const newton_euler_io *io = p->io;
@@ -39,7 +39,8 @@ LANE_INLINE lane effort_along(const dyn_body *b, wrench w)
     return b->joint.kind == DYN_PRISMATIC ? w.f.z : w.n.z;
 }
 
-/* Writes tau_q = ratio tau_s, with the effort tau_s of a joint; with mimics, several joints add to one coordinate. */
+/* Writes the effort of a coordinate, tau_q = ratio tau_s, with the effort tau_s of a joint. In models with mimics the
+ * effort is added, since several joints may belong to one coordinate. */
 LANE_INLINE void coordinate_effort_out(const dyn_model *m, const dyn_body *b, lane effort, lane *tau)
 {
     effort          = coordinate_effort(b, effort);
@@ -63,7 +64,7 @@ LANE_INLINE void effort_out(const newton_euler_pass *p, const dyn_body *b, wrenc
     }
 }
 
-/* Writes the rate of effort_out: tau_s' = S^T w' + rotor inertia * j + (friction + spring)'. */
+/* Writes the rate of the effort that effort_out writes: tau_s' = S^T w' + rotor inertia * j + (friction + spring)'. */
 LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, wrench rate)
 {
     const newton_euler_io *io = p->io;
@@ -81,8 +82,8 @@ LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, 
     }
 }
 
-/* Returns the wrench that the joint transmits: w plus the wrench of the mass that regrouping moved from the body to its
- * parent (model.h). */
+/* Returns the wrench that the joint transmits to body b: w, that of the regrouped bodies, plus the wrench of the mass
+ * that regrouping moved from the body to its parent (model.h). */
 LANE_INLINE wrench total_joint_wrench(const dyn_body *b, wrench w, const wrench *axis_wrench)
 {
     return b->joint.kind == DYN_REVOLUTE ? wrench_add(w, *axis_wrench) : w;
@@ -97,8 +98,8 @@ LANE_INLINE void joint_wrench_out(const dyn_body *b, const joint_transform *XJ, 
 }
 
 /* Returns the rate of the joint wrench of body i. With moment_at_parent_frame the moment is about the origin of the
- * parent's joint frame, from which a prismatic joint displaces the body by s z: n + s z x f has the rate n' + s z x f'
- * + sd z x f. */
+ * joint frame on the parent. A prismatic joint displaces the body by s z from there: n + s z x f has the rate n' + s z
+ * x f' + sd z x f. */
 LANE_INLINE wrench joint_wrench_rate(const newton_euler_pass *p, int i, const wrench_state *s)
 {
     const dyn_body *b = &p->scene->model->body[i];
@@ -122,8 +123,8 @@ LANE_INLINE void results_out(const newton_euler_pass *p, int i, const wrench_sta
         joint_wrench_out(b, &ws->XJ[i], joint_wrench_rate(p, i, s), io->joint_wrench_rates);
 }
 
-/* Transforms the wrench s, and its rate, to the parent's axes and origin: f_p = R f, n_p = R n + p x R f. e: rate of
- * the joint's position. */
+/* Transforms the wrench s, and its rate, to the parent's axes and origin: f_p = R f, n_p = R n + p x R f. e is the rate
+ * of the joint's position. */
 LANE_INLINE void wrench_to_parent_step(link_transform X, lane e, wrench_state *s, newton_euler_variant v)
 {
     if (v.rates) {

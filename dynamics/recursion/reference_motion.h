@@ -2,7 +2,7 @@
  * qd_r follows without the matrix C. The reference velocity qd_r and acceleration qdd_r are those of Slotine and Li's
  * controllers, not a measured or desired motion.
  *
- * With S' = v x S of the axes of spatial_world.h at the velocity qd,
+ * With S' = v x S of the axes S of spatial_world.h at the velocity qd, body and parent (p) have the reference motions
  *
  *     v_r = v_r,p + S qd_r,   a_r = a_r,p + S qdd_r + S' qd_r.
  *
@@ -10,7 +10,8 @@
  *
  *     alpha(x) = a_r + wd_r x x + w_r x v(x)
  *
- * (Slotine & Li 1987; Echeandia & Wensing 2021). At qd_r = qd it is the acceleration of the point. */
+ * where w_r and wd_r are the angular parts of v_r and a_r (Slotine & Li 1987; Echeandia & Wensing 2021). At qd_r = qd
+ * it is the acceleration of the point. */
 #pragma once
 #include "spatial_world.h"
 
@@ -20,8 +21,8 @@ typedef struct reference_motion {
     twist v, a;
 } reference_motion;
 
-/* Adds S qd_r to the velocity, and S qdd_r and S' qd_r to the acceleration, for degree of freedom d. NULL means
- * zeros. */
+/* Adds S qd_r to the reference velocity, and S qdd_r and S' qd_r to the reference acceleration, for degree of freedom
+ * d. qd_r or qdd_r NULL: zero. */
 LANE_INLINE void reference_add(const dof *d, const lane *qd_r, const lane *qdd_r, reference_motion *r)
 {
     if (qd_r) {

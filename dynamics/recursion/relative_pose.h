@@ -1,5 +1,5 @@
 /* relative_pose.h - computes the pose of a body in the frame of an ancestor, and transforms motions of the ancestor to
- * that body. */
+ * the body's frame. */
 #pragma once
 #include "spatial_algebra.h"
 
@@ -14,8 +14,8 @@ static inline relative_pose relative_pose_identity(void)
     return (relative_pose){.R = {{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}}}, .p = vec3_zero()};
 }
 
-/* Transforms a motion u of the ancestor to the axes and origin of its descendant. s is the pose of the descendant in
- * the ancestor's frame. */
+/* Returns the motion u of the ancestor at the origin of its descendant, in the descendant's axes. s is the pose of the
+ * descendant in the ancestor's frame. */
 LANE_INLINE twist twist_in_descendant(const relative_pose *s, twist u)
 {
     return (twist){mat3_mul_transposed(&s->R, cross_add(u.v, u.w, s->p)), mat3_mul_transposed(&s->R, u.w)};

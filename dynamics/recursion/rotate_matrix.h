@@ -1,5 +1,5 @@
-/* rotate_matrix.h - rotates symmetric and general 3 x 3 matrices between a body's axes and its parent's, R_pc S R_pc^T,
- * with R_pc = Rz(gamma) Rx(beta) Rz(s + theta). Each rotation about one axis changes a 2 x 2 block by one angle: this
+/* rotate_matrix.h - rotates symmetric and general 3 x 3 matrices S from a body's axes to its parent's, R_pc S R_pc^T,
+ * with R_pc = Rz(gamma) Rx(beta) Rz(s + theta). Each rotation about one axis changes a 2 x 2 block by one angle, which
  * costs less than two matrix products. */
 #pragma once
 #include "dynamics/joint/joint.h"

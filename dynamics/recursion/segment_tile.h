@@ -1,15 +1,16 @@
-/* segment_tile.h - computes rows of a matrix in registers: those of one segment (mass_segments.h).
+/* segment_tile.h - computes the rows of one segment (mass_segments.h) of a matrix in registers.
  *
  * A tile y holds all rows of the segment in a few packs (pack.h) of columns. A task is a set of the steps TILE_...,
- * which are taken in the order of their values. No step mixes columns, so the width of a tile changes no bits. */
+ * which are taken in the order of their values. No step mixes columns, so the results have the same bits for tiles of
+ * any width. */
 #pragma once
 #include "dynamics/math/pack.h"
 #include "mass_segments.h"
 
-/* The steps. b are the rows of the segment's ancestors, in the same matrix or another one. L, D, V and P are the
- * factors of mass_solve.h. */
+/* The steps of a task. b are the rows of the segment's ancestors, in the same matrix or another one. L, D, V and P are
+ * the factors of mass_solve.h. */
 enum {
-    TILE_LOAD   = 1,  /* y = rows of `from`; else y = 0 */
+    TILE_LOAD   = 1,  /* y = rows of `from`; without this step y starts as 0 */
     TILE_UP     = 2,  /* y = L^-T y */
     TILE_SCALE  = 4,  /* y = -D^-1 y */
     TILE_SPREAD = 8,  /* b += V^T y */
@@ -20,13 +21,13 @@ enum {
 
 typedef struct lane_rows {
     lane  *row;
-    size_t stride; /* distance of the rows, in lanes */
+    size_t stride; /* stride of the rows, in lanes */
 } lane_rows;
 
 /* The factors of a segment. */
 typedef struct segment_factors {
     const lane *L, *V, *P;        /* rows of the segment in the factors of mass_solve.h */
-    size_t      stride;           /* distance of these rows, in lanes */
+    size_t      stride;           /* stride of these rows, in lanes */
     const lane *minus_reciprocal; /* -1 / D for the coordinates of the segment */
 } segment_factors;
 
@@ -36,20 +37,20 @@ typedef struct segment_task {
     unsigned        steps;
     bool            lower;  /* TILE_SPREAD leaves out entries of b above the diagonal */
     lane_rows       from;   /* rows of the segment that y is loaded from */
-    lane_rows       others; /* all rows, by coordinate, of the matrix with the rows b of the segment's ancestors */
-    lane_rows       to;     /* rows of the segment that the final y is stored to; NULL: not stored */
-    lane           *mirror; /* y^T is also stored here, rows as far apart as those of `to`; NULL: not stored */
+    lane_rows       others; /* all rows, one per coordinate, of the matrix that contains the rows b */
+    lane_rows       to;     /* rows of the segment to which the final y is stored; row NULL: not stored */
+    lane           *mirror; /* y^T is also stored here, with the stride of `to`; NULL: not stored */
 } segment_task;
 
-/* Number of packs in a row of a tile of n rows. The tile, one row of b and, with one lane, one factor fit into the
- * registers. */
+/* Number of packs in a row of a tile of n rows, such that the tile, one row of b and, with one lane, one factor fit
+ * into the registers. */
 enum { TILE_MOST = 6 };
 #define TILE_FIT(n)   ((LANE_REGISTERS - (PACK > 1)) / ((n) + 1))
 #define TILE_PACKS(n) (TILE_FIT(n) < TILE_MOST ? TILE_FIT(n) : TILE_MOST)
 
 typedef pack tile[SEGMENT][TILE_MOST];
 
-/* Loads y, n rows of C packs each, from the rows `from`, beginning at column c. In this and the functions below, n and
+/* Loads the tile y, n rows of C packs each, from column c on of the rows `from`. In this and the functions below, n and
  * C are constants of the inlined code. */
 LANE_INLINE void tile_load(tile y, const int n, const int C, lane_rows from, int c)
 {
@@ -69,7 +70,7 @@ LANE_INLINE void tile_clear(tile y, const int n, const int C)
             y[r][t] = pack_zero();
 }
 
-/* Stores the first `entries` lanes of a row of the tile; only the last pack may be cut. */
+/* Stores the first `entries` lanes of a row of the tile; only its last pack may be stored in part. */
 LANE_INLINE void tile_store_row(lane *to, const pack *y, const int C, int entries)
 {
 #pragma GCC unroll 8
@@ -78,7 +79,7 @@ LANE_INLINE void tile_store_row(lane *to, const pack *y, const int C, int entrie
     pack_store_some(to + (C - 1) * PACK, y[C - 1], entries - (C - 1) * PACK);
 }
 
-/* Stores the columns c to end - 1 of the tile in the rows `to`. */
+/* Stores the tile in columns c to end - 1 of the rows `to`. */
 LANE_INLINE void tile_store(const tile y, const int n, const int C, lane_rows to, int c, int end)
 {
 #pragma GCC unroll 8
@@ -86,7 +87,7 @@ LANE_INLINE void tile_store(const tile y, const int n, const int C, lane_rows to
         tile_store_row(to.row + (size_t)r * to.stride + c, y[r], C, end - c);
 }
 
-/* Stores the first `entries` columns of the tile as rows: its transpose. */
+/* Stores the first `entries` columns of the tile as rows of `to`: the transpose of the tile. */
 LANE_INLINE void tile_store_transposed(const tile y, const int n, const int C, lane_rows to, int entries)
 {
 #pragma GCC unroll 8
@@ -96,7 +97,7 @@ LANE_INLINE void tile_store_transposed(const tile y, const int n, const int C, l
             pack_scatter(to.row + (size_t)(t * PACK) * to.stride + r, to.stride, y[r][t], entries - t * PACK);
 }
 
-/* y = L^-T y: from the last row k to the first, y_i -= L_ki y_k for i < k. */
+/* Sets y = L^-T y: from the last row k to the first, y_i -= L_ki y_k for i < k. */
 LANE_INLINE void tile_up(tile y, const int n, const int C, const segment_task *task)
 {
 #pragma GCC unroll 8
@@ -110,7 +111,7 @@ LANE_INLINE void tile_up(tile y, const int n, const int C, const segment_task *t
         }
 }
 
-/* y = L^-1 y: from the first row i to the last, y_k -= L_ki y_i for k > i. */
+/* Sets y = L^-1 y: from the first row i to the last, y_k -= L_ki y_i for k > i. */
 LANE_INLINE void tile_down(tile y, const int n, const int C, const segment_task *task)
 {
 #pragma GCC unroll 8
@@ -124,7 +125,7 @@ LANE_INLINE void tile_down(tile y, const int n, const int C, const segment_task 
         }
 }
 
-/* y = -D^-1 y */
+/* Sets y = -D^-1 y. */
 LANE_INLINE void tile_scale(tile y, const int n, const int C, const segment_task *task)
 {
 #pragma GCC unroll 8
@@ -136,7 +137,7 @@ LANE_INLINE void tile_scale(tile y, const int n, const int C, const segment_task
     }
 }
 
-/* b_i += sum_k V_ki y_k for the ancestors i */
+/* Adds sum_k V_ki y_k to row b_i of each ancestor i of the segment. */
 LANE_INLINE void tile_spread(const tile y, const int n, const int C, const segment_task *task, int c, int end)
 {
     const size_t apart = task->f.stride, stride = task->others.stride;
@@ -166,7 +167,7 @@ LANE_INLINE void tile_spread(const tile y, const int n, const int C, const segme
     }
 }
 
-/* y_k += sum_i P_ki b_i over the ancestors i of the segment */
+/* Adds sum_i P_ki b_i over the ancestors i of the segment to each row y_k. */
 LANE_INLINE void tile_gather(tile y, const int n, const int C, const segment_task *task, int c)
 {
     const lane *P = task->f.P;
@@ -188,7 +189,8 @@ LANE_INLINE void tile_gather(tile y, const int n, const int C, const segment_tas
     }
 }
 
-/* Computes the columns c .. end - 1, which fit in C packs; only the last pack may be cut. */
+/* Does the steps of a task for columns c to end - 1, which must fit in C packs; only the last pack may be filled in
+ * part. */
 LANE_INLINE void tile_compute(const segment_task *task, const int n, const int C, int c, int end)
 {
     const unsigned steps = task->steps;
@@ -209,7 +211,8 @@ LANE_INLINE void tile_compute(const segment_task *task, const int n, const int C
                               end - c);
 }
 
-/* Computes the columns c .. end - 1 tile by tile. The last packs of a row that do not fill a tile are tiles of one. */
+/* Does the steps of a task for columns c to end - 1, tile by tile. Remaining packs that do not fill a tile are computed
+ * one at a time. */
 LANE_INLINE void tiles_compute(const segment_task *task, const int n, int c, int end)
 {
     for (; end - c > (TILE_PACKS(n) - 1) * PACK && TILE_PACKS(n) > 1; c += TILE_PACKS(n) * PACK)
@@ -218,7 +221,8 @@ LANE_INLINE void tiles_compute(const segment_task *task, const int n, int c, int
         tile_compute(task, n, 1, c, end - c < PACK ? end : c + PACK);
 }
 
-/* Computes a task in the columns c .. end - 1. Rows are read up to the end of the last pack. */
+/* Does the steps of a task for columns c to end - 1. Rows are read up to the end of their last pack, possibly after
+ * `end`. */
 LANE_NOINLINE void segment_compute(const segment_task *task, int c, int end)
 {
     switch (task->s->own.n) {

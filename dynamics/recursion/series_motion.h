@@ -1,16 +1,18 @@
 /* series_motion.h - computes the motion of every body in world axes as power series in time.
  *
- * From the series of the joint positions follow those of R_wb, and from the vectors d between the origins of parent and
- * child those of the accelerations, a = a_p + d''. Every derivative is a coefficient of a series: there are no formulas
- * for rates. World axes need no velocities; the origin of the world has no effect. */
+ * The series of the joint positions give the series of the rotations R_wb, and those of the vectors d between the
+ * origins of parent and child the series of the accelerations, a = a_p + d''. Every derivative is a coefficient of a
+ * series: there are no formulas for rates. Forces need only accelerations, so that velocities and the position of the
+ * world's origin are not computed. */
 #pragma once
 #include "workspace.h"
 #include "dynamics/math/series.h"
 #include "dynamics/torque_series.h"
 
-/* Series of one body, in world axes. f and n are the wrench that its joint transmits, about its origin. */
+/* Series of one body, in world axes. f and n are force and moment, about the body's origin, that its joint
+ * transmits. */
 typedef struct series_body {
-    lane *R; /* 9 series: R_wb; for a rotor its axes without its own rotation */
+    lane *R; /* 9 series: R_wb; for a rotor without its own rotation */
     lane *d; /* 3 series: from the origin of the parent to that of the body, m */
     lane *a; /* 3 series: acceleration of the origin minus gravity */
     lane *f, *n;
@@ -22,7 +24,7 @@ typedef struct series_pass {
     const lane            *motion, *wrenches;
     lane                  *bodies;  /* the series of the world, then those of each body */
     lane                  *scratch; /* DYN_SCRATCH_SERIES series */
-    size_t                 n;       /* terms of the motion; of accelerations, forces and tau there are n - 2 */
+    size_t                 n;       /* number of terms of the motion; accelerations, forces and tau have n - 2 terms */
 } series_pass;
 
 LANE_INLINE series_size size_of_motion(const series_pass *p)
@@ -62,8 +64,8 @@ static inline void joint_position_series(const series_pass *p, const dyn_body *b
 
 /* --- one body --------------------------------------------------------------------------------------------------- */
 
-/* Sets A = R_wp Rz(gamma) Rx(beta): the axes of a joint with one coordinate at the position zero, in world axes. P:
- * the series of R_wp. */
+/* Sets A = R_wp Rz(gamma) Rx(beta): the axes, in world axes, of a joint with one coordinate at position zero. P is the
+ * series of R_wp. */
 static inline void series_constant_rotation(const series_pass *p, const dyn_body *b, const lane *P, lane *A)
 {
     const dyn_body_pose *k       = &b->pose;
@@ -76,7 +78,7 @@ static inline void series_constant_rotation(const series_pass *p, const dyn_body
                 series_add_scaled(p->n, P + (3 * i + l) * p->n, R[l][j], A + (3 * i + j) * p->n);
 }
 
-/* Sets R = A Rz(s + theta). `c`, `s`: series of cosine and sine of the joint's angle. */
+/* Sets R = A Rz(s + theta). `c` and `s` are the series of cosine and sine of this angle. */
 static inline void series_turn(const series_pass *p, const lane *A, const lane *c, const lane *s, lane *R)
 {
     const size_t n = p->n;
@@ -90,7 +92,7 @@ static inline void series_turn(const series_pass *p, const lane *A, const lane *
     }
 }
 
-/* Sets R and d of body i, whose joint has one coordinate. P: the series of R_wp. */
+/* Sets R and d of body i, whose joint has one coordinate. P is the series of R_wp. */
 static inline void series_child(const series_pass *p, size_t i, const lane *P, const series_body *B)
 {
     const dyn_body *b = &p->scene->model->body[i];
@@ -111,8 +113,8 @@ static inline void series_child(const series_pass *p, size_t i, const lane *P, c
         series_add_product(p->n, A + (3 * row + 2) * p->n, s, B->d + row * p->n);
 }
 
-/* Extends row (x, y, z) of Q and entry r of the origin from their first terms, by Q' = Q [w] and r' = Q u. `v`: the
- * velocities u and w of the joint in the body's axes. */
+/* Computes terms 1 to n - 1 of one row Q = (x, y, z) of a joint's rotation, and of one component r of its origin, from
+ * their term 0 by Q' = Q [w] and r' = Q u. `v`: series of the joint's velocities u and w in the body's axes. */
 static inline void series_free_row(size_t n, const lane *v, lane *Q, lane *r)
 {
     const lane *u = v, *w = v + 3 * n;
@@ -127,7 +129,8 @@ static inline void series_free_row(size_t n, const lane *v, lane *Q, lane *r)
     }
 }
 
-/* Sets the pose (Q, r) of a joint with a quaternion in the parent's frame, as series. v: its velocities. */
+/* Sets the series of the pose (Q, r) of a body with a quaternion joint in its parent's frame. v: series of the joint's
+ * velocities. */
 static inline void series_free_pose(const series_pass *p, const joint_pose *pose, const lane *v, lane *Q, lane *r)
 {
     const lane origin[3] = {pose->p.x, pose->p.y, pose->p.z};
@@ -139,7 +142,7 @@ static inline void series_free_pose(const series_pass *p, const joint_pose *pose
     }
 }
 
-/* Sets v to the velocities of a joint with a quaternion, six series of n - 1 terms: linear, then angular. */
+/* Sets v to the velocities of a joint with a quaternion, linear, then angular: six series of n - 1 terms. */
 static inline void series_free_rates(const series_pass *p, const dyn_body *b, lane *v)
 {
     double factorial = 1;
@@ -151,8 +154,8 @@ static inline void series_free_rates(const series_pass *p, const dyn_body *b, la
     }
 }
 
-/* Sets R = R_wp Q and d = R_wp r of body i, whose joint has a quaternion with the pose (Q, r). P: the series of R_wp.
- */
+/* Sets R = R_wp Q and d = R_wp r of body i, whose joint has a quaternion and the pose (Q, r). P is the series of
+ * R_wp. */
 static inline void series_free_child(const series_pass *p, size_t i, const lane *P, const series_body *B)
 {
     const size_t    n = p->n;

@@ -1,21 +1,21 @@
-/* spatial_algebra.h - products of spatial motions, forces and inertias, from which the derivatives of the dynamics are
- * computed: in world axes (spatial_world.h) or in the axes of each body (spatial_body.h).
+/* spatial_algebra.h - computes products of spatial motions, forces and inertias, from which the derivatives of the
+ * dynamics are computed: in world axes (spatial_world.h) or in the axes of each body (spatial_body.h).
  *
  * 6-vectors are [linear; angular]. For motions u, s and a force F = [f; n],
  *
  *     u x s = (wu x vs + vu x ws;  wu x ws),    u x* F = (wu x f;  wu x n + vu x f).
  *
- * With p marking quantities of the parent, a degree of freedom with axis S, a body and its force are
+ * With p marking quantities of the parent, a degree of freedom with axis S, a body and its force f obey
  *
  *     psi' = v_p x S,   psi'' = a_p x S + v_p x psi',   S' = v x S,   v = v_p + S qd,   a = a_p + S qdd + S' qd,
- *     f = I a + v x* I v - external.
+ *     f = I a + v x* I v - external,
  *
  * where a is the spatial acceleration minus gravity (Singh, Russell, Wensing 2022). Their matrix B has
  *
  *     2 B u = v x* I u - I (v x u) + u x* I v.
  *
- * It is evaluated here as for point masses. 2 B u is the Coriolis force of masses that move with v in a frame that
- * rotates with w_u:
+ * It is evaluated here as for point masses m at r with velocities v(r). 2 B u is the Coriolis force of masses that move
+ * with v in a frame that rotates with w_u, the angular part of u. h and E are first and second moment of the body:
  *
  *     2 B u = 2 (w_u x l;  tr(C) w_u - C w_u),   l = sum m v(r),   C = sum m v(r) r^T = v h^T + [w] E. */
 #pragma once
@@ -28,7 +28,7 @@ typedef struct dof {
     twist psi_d_plus_S_d; /* psi' + S', where S' = v x S */
 } dof;
 
-/* Number of degrees of freedom of a body's joint. */
+/* Returns the number of degrees of freedom of a body's joint. */
 static inline size_t dofs_of(const dyn_body *b)
 {
     return (size_t)dyn_joint_nv(b->joint.kind);
@@ -78,15 +78,14 @@ LANE_INLINE wrench inertia_mul(double m, vec3 h, sym3 E, twist u)
 {
     return (wrench){.f = cross_add(times(m, u.v), u.w, h), .n = cross_add(tensor_mul(E, u.w), h, u.v)};
 }
-/* Returns 2 B u for the matrix B of the first comment, where w is the angular part of u; the linear part has no effect.
- */
+/* Returns 2 B u for the matrix B of the top of this file. w is the angular part of u; the linear part has no effect. */
 LANE_INLINE wrench twice_coriolis_mul(vec3 l, const mat3 *C, vec3 w)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
     vec3 f = cross(w, l), n = mat3_sub_mul(scale(w, trace), C, w);
     return (wrench){.f = add(f, f), .n = add(n, n)};
 }
-/* Returns the angular part of 2 B^T s for the matrix B of the first comment; the linear part is zero. */
+/* Returns the angular part of 2 B^T s for the matrix B of the top of this file; the linear part is zero. */
 LANE_INLINE vec3 twice_coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
 {
     lane trace = C->m[0][0] + C->m[1][1] + C->m[2][2];
@@ -94,7 +93,7 @@ LANE_INLINE vec3 twice_coriolis_mul_transposed(vec3 l, const mat3 *C, twist s)
     return add(n, n);
 }
 
-/* Returns the moment of velocities of a body's mass points, C = v h^T + [w] E. */
+/* Returns C = v h^T + [w] E, the moment of the velocities of a body's mass points, for its twist v = (v; w). */
 LANE_INLINE mat3 velocity_moment(twist v, vec3 h, sym3 E)
 {
     vec3 c0 = cross_add(scale(v.v, h.x), v.w, (vec3){E.xx, E.xy, E.xz});

@@ -1,5 +1,5 @@
 /* spatial_body.h - computes velocity and acceleration of each body in its own axes about its own origin, and from them
- * the axes of its joint with their rates. In these axes S and the body's inertia are constant.
+ * the axes S of its joint with their rates. In these axes S and the body's inertia are constant.
  *
  * Singh, Russell, Wensing (2022), forward pass, in body frames; spatial_algebra.h has the equations. */
 #pragma once
@@ -9,7 +9,7 @@
 typedef struct spatial_state {
     twist v, a; /* velocity, and spatial acceleration minus gravity */
     union {
-        twist psi_d; /* joint of one coordinate: psi'; not set for unit revolute joints, see psi_dot */
+        twist psi_d; /* joint of one coordinate: psi'; not set for unit revolute joints (psi_dot) */
         twist v_p;   /* joint with a quaternion: v of the parent at the body's origin */
     };
     union {
@@ -31,7 +31,7 @@ LANE_INLINE vec3 unit(int k)
     return (vec3){lane_of(k == 0), lane_of(k == 1), lane_of(k == 2)};
 }
 
-/* Returns psi' = v_p x S of a joint of one coordinate. For a unit revolute joint it is read from the velocity of the
+/* Returns psi' = v_p x S of a joint of one coordinate. For a unit revolute joint it follows from the velocity v of the
  * body, since v_p x S = v x S. */
 LANE_INLINE twist psi_dot(const dyn_body *b, const spatial_state *B)
 {
@@ -39,9 +39,9 @@ LANE_INLINE twist psi_dot(const dyn_body *b, const spatial_state *B)
     return (twist){{B->v.v.y, -B->v.v.x, lane_of(0)}, {B->v.w.y, -B->v.w.x, lane_of(0)}};
 }
 
-/* Degree of freedom k of a body:  psi' = v_p x S,  psi'' = a_p x S + v_p x psi',  S' = v x S. A joint of one
- * coordinate has S = e_z times the ratio, and S' = psi'; the axes of a joint with a quaternion are unit vectors of six
- * dimensions. */
+/* Returns degree of freedom k of a body:  psi' = v_p x S,  psi'' = a_p x S + v_p x psi',  S' = v x S. A joint of one
+ * coordinate has S = e_z times the ratio, and S' = psi'; the axes S of a joint with a quaternion are unit vectors of
+ * six dimensions. */
 static inline dof dof_of(const dyn_body *b, const spatial_state *B, size_t k)
 {
     const vec3 o = vec3_zero();
@@ -68,8 +68,9 @@ LANE_INLINE void twists_to_child_form(link_transform X, twist *v, twist *a)
     twist_to_child_form(X, a);
 }
 
-/* Replaces v_p and a_p by v = v_p + S qd and a = a_p + S qdd + psi' qd, and sets psi' and psi'', for a joint of one
- * coordinate with rate sd and acceleration sdd. With w, u the angular and linear part of v_p, and S = e_z,
+/* Computes the motion of a body whose joint has one coordinate, with rate sd and acceleration sdd. On entry v and a are
+ * v_p and a_p, on return v = v_p + S qd and a = a_p + S qdd + psi' qd. Also sets psi' and psi''. With w, u the angular
+ * and linear part of v_p, and S = e_z,
  *     revolute:   psi' = (u x e_z;  w x e_z),   psi'' = (a_p.v x e_z + w x (u x e_z) + u x (w x e_z);  zdd),
  *     prismatic:  psi' = (w x e_z;  0),         psi'' = (zdd;  0),     zdd = a_p.w x e_z + w x (w x e_z). */
 LANE_INLINE void joint_motion(const dyn_body *b, lane sd, lane sdd, twist *v, twist *a, spatial_state *B)

@@ -2,15 +2,16 @@
  * equation. The suffix _r means d/dt; vr_p and j_p are the rates of v_p and a_p of the parent.
  *
  * All 6-vectors are about a fixed point, in world axes. So a vector S fixed to a body has the rate v x S, and sums over
- * masses are differentiated mass by mass. With v_r = a - a_0, where a_0 = -g, and j = a_r:
+ * masses are differentiated mass by mass. With v_r = a - a_0, where a_0 = -g is the acceleration of the world, j = a_r,
+ * and the momentum k = I v of a body, whose force part is l:
  *
  *     S_r = v x S,   psi'_r = vr_p x S + v_p x S_r,   psi''_r = j_p x S + a_p x S_r + vr_p x psi' + v_p x psi'_r
- *     h_r = l,   E_r = C + C^T,   k = I v,   k_r = I_r v + I v_r   (I_r: of mass 0, h_r, E_r),   l_r: its force part
+ *     h_r = l,   E_r = C + C^T,   k_r = I_r v + I v_r   (I_r: of mass 0, h_r, E_r),   l_r: force part of k_r
  *     C_r = v_r h^T + v l^T + [wd] E + [w] E_r,      f_r = I_r a + I j + v_r x* k + v x* k_r - external_r. */
 #pragma once
 #include "spatial_world.h"
 
-/* Time derivatives of the members of spatial_body, for a body; after spatial_gather_rates, for the body with its
+/* Time derivatives of members of spatial_body, for a body; after spatial_gather_rates, for the body with its
  * descendants. */
 typedef struct body_rate {
     twist  j; /* rate of the spatial acceleration a */
@@ -45,8 +46,8 @@ typedef struct motion_rates {
     twist vr_p, j_p, v_r;
 } motion_rates;
 
-/* Sets r to the rates of S, psi', psi'' and psi' + S' of a dof d of body B, whose parent is P. The rate of S is S'.
- */
+/* Sets r to the rates of S, psi', psi'' and psi' + S' of degree of freedom d of body B, whose parent is P. The rate of
+ * S is S'. */
 LANE_INLINE void axis_rates(const spatial_body *P, const spatial_body *B, const motion_rates *m, const dof *d, dof *r)
 {
     r->S              = twist_sub(d->psi_d_plus_S_d, d->psi_d);
@@ -56,8 +57,8 @@ LANE_INLINE void axis_rates(const spatial_body *P, const spatial_body *B, const 
     r->psi_d_plus_S_d = twist_add(r->psi_d, twist_add(twist_cross(m->v_r, d->S), twist_cross(B->v, r->S)));
 }
 
-/* Replaces j, the rate of the parent's acceleration a_p, by that of a = a_p + sum (S qdd + psi' qd) over the joint's
- * axes d, which have the rates r. */
+/* Replaces j, the rate of the parent's acceleration a_p, by the rate of a = a_p + sum (S qdd + psi' qd) over the
+ * joint's axes d, which have the rates r. */
 static inline void acceleration_rate(const dyn_body *b, const spatial_rate_pass *p, const dof *d, const dof *r,
                                      twist *j)
 {
@@ -79,13 +80,14 @@ LANE_INLINE sym3 twice_symmetric(const mat3 *C)
                   .zz = C->m[2][2] + C->m[2][2]};
 }
 
-/* Product of the rate of a composite's inertia, which has mass 0 and moments l and C + C^T, with the motion u. */
+/* Returns I_r u: the rate I_r of an inertia, which has mass 0, first moment l and second moment C + C^T, times the
+ * motion u. */
 LANE_INLINE wrench inertia_rate_mul(vec3 l, const mat3 *C, twist u)
 {
     return inertia_mul(0, l, twice_symmetric(C), u);
 }
 
-/* The rates of l, C and f of a body with mass m and k = I v:
+/* Computes the rates of l, C and f of a body with mass m and momentum k = I v (symbols at the top of the file):
  *     k_r = I_r v + I v_r,   C_r = v_r h^T + v l^T + [wd] E + [w] E_r,
  *     f_r = I_r a + I j + v_r x* k + v x* k_r. */
 LANE_INLINE void inertia_rates(double mass, const spatial_body *B, twist v_r, body_rate *r)
@@ -133,8 +135,9 @@ static inline void spatial_rates(const dyn_scene *scene, const spatial_rate_pass
     }
 }
 
-/* Subtracts the rates of the external wrenches. The point moves with the link. A wrench in link axes rotates with the
- * link; one in world axes has constant components. */
+/* Subtracts the rates of the external wrenches from the rates of the forces f, and sets X. A wrench in link axes
+ * rotates with the link; a wrench in world axes has constant components. The point of application moves with the
+ * link. */
 static inline void external_rates(const dyn_scene *scene, const lane *values, const spatial_body *body, body_rate *rate)
 {
     for (size_t n = external_first(scene, values); n < external_end(scene); n++) {

@@ -10,7 +10,7 @@ typedef struct spatial_body {
     mat3  R;    /* R_wb: rotates body axes to world axes */
     vec3  p;    /* origin of the body, relative to the reference point */
     twist v, a; /* velocity, and spatial acceleration minus gravity */
-    /* members from E on: of the body; after spatial_gather, of the body with its descendants */
+    /* members from E on: of the body; after spatial_gather, also of its descendants */
     sym3   E;
     vec3   h, l; /* first moment, momentum */
     mat3   C;    /* moment of velocities, sum v x^T over the mass points */
@@ -57,8 +57,8 @@ LANE_INLINE void spatial_rotation_form(link_transform X, const mat3 *P, mat3 *R)
         store3(R->m[k], to_child(X, load3(P->m[k])));
 }
 
-/* Inputs of spatial_motions, and flags of what it computes. Poses, velocities, S, psi' and S' are always computed. The
- * flags are constants of the inlined code. */
+/* Inputs of spatial_motions, and flags that select what it computes. Poses, velocities, S, psi' and S' are always
+ * computed. The flags are constants of the inlined code. */
 typedef struct spatial_task {
     const lane *qd, *qdd;      /* of all coordinates; NULL means zeros */
     bool        accelerations; /* a of bodies; without it, a is not set */
@@ -84,9 +84,9 @@ LANE_INLINE void spatial_joint(const dyn_body *b, const joint_transform *XJ, spa
     if (task.accelerations) B->a = twist_add_scaled(twist_add_scaled(P->a, d->S, qdd), d->psi_d, qd);
 }
 
-/* Computes the motion of a body whose joint has a quaternion: it moves along and about the axes of the body. In the
- * sum S' qd with S' = v x S, the joint's own velocity cancels; the acceleration is S qdd + psi' qd plus that of the
- * parent. */
+/* Computes the motion of a body whose joint has a quaternion and moves along and about the axes of the body. The
+ * acceleration is that of the parent plus S qdd + psi' qd: in the sum S' qd with S' = v x S, the joint's own velocity
+ * cancels. */
 LANE_INLINE void spatial_free_joint(const dyn_body *b, const joint_pose *pose, spatial_task task, const spatial_body *P,
                                     spatial_body *B, dof *d)
 {
@@ -131,7 +131,8 @@ static inline size_t dof_count(const dyn_model *m)
     return m->n_dofs;
 }
 
-/* Computes the quantities of all bodies and degrees of freedom. The force f does not include external wrenches yet. */
+/* Computes the quantities of all bodies and degrees of freedom that `task` selects. The force f does not include
+ * external wrenches yet. */
 LANE_INLINE void spatial_motions(const dyn_scene *scene, const joint_transform *XJ, spatial_task task,
                                  spatial_body *body, dof *dofs)
 {
@@ -151,7 +152,7 @@ LANE_INLINE void spatial_motions(const dyn_scene *scene, const joint_transform *
     }
 }
 
-/* Adds the composite of body B to that of its parent P, except the force. */
+/* Adds the composite of body B, except the force, to the composite of its parent P. */
 LANE_INLINE void spatial_gather_inertia(const spatial_body *B, spatial_body *P)
 {
     P->E = sym3_add(P->E, B->E);
@@ -162,7 +163,7 @@ LANE_INLINE void spatial_gather_inertia(const spatial_body *B, spatial_body *P)
             P->C.m[i][j] += B->C.m[i][j];
 }
 
-/* Adds the composite of body B, with its force, to that of its parent P. */
+/* Adds the composite of body B, with its force, to the composite of its parent P. */
 LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 {
     spatial_gather_inertia(B, P);
@@ -171,8 +172,8 @@ LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 
 /* --- external wrenches -------------------------------------------------------------------------------------- */
 
-/* Returns the point of application of a wrench, relative to the reference point; for a compensation of gravity the
- * first moment of the compensated mass about the reference point. */
+/* Returns the point of application of an external wrench, relative to the reference point; for a compensation of
+ * gravity, the first moment of the compensated mass about the reference point. */
 LANE_INLINE vec3 load_arm(const external_load *load, const spatial_body *B)
 {
     return add(times(load->weight, B->p), mat3_mul(&B->R, load->arm));

@@ -1,20 +1,21 @@
 /* virtual_motion.h - computes the virtual velocity of every body, and the sums over its mass points that multiply the
- * second derivatives of the dynamics (hessian.c), in world axes: own derivation.
+ * second derivatives of the dynamics (hessian.c), in world axes. The derivation is our own.
  *
- * The coordinates move with virtual velocities m, the multipliers. A body then has the virtual velocity u, the sum of
- * S m over the degrees of freedom from the base to the body, and the forces of inverse dynamics have the virtual power
- * m . tau = sum over the bodies of u . f. With v(r) and u(r) at the mass points r of a body,
+ * The coordinates move with virtual velocities m, the multipliers. A body then has the virtual velocity u, the sum of S
+ * m over the degrees of freedom from the base to the body, and the forces of inverse dynamics have the virtual power m
+ * . tau = sum over the bodies of u . f. With velocities v(r) and virtual velocities u(r) of the mass points r of a
+ * body, with mass m(r), and u_p of the parent,
  *
  *     phi = u_p x S,  P = I u = (p; sum m r x u(r)),  p = sum m u(r),  D = sum m u(r) r^T,  R = 2 sum m v(r) x u(r).
  *
- * D is the moment C of velocities (spatial_algebra.h) with u in place of v, and has the second part of P in its
- * antisymmetric part. R is the moment 2 B^T u; the force is zero, so R does not depend on the reference point. */
+ * D is the moment C of velocities (spatial_algebra.h) with u in place of v; its antisymmetric part gives the second
+ * part of P. R is the moment of 2 B^T u, whose force is zero, so that R does not depend on the reference point. */
 #pragma once
 #include "spatial_world.h"
 
 typedef struct virtual_body {
     twist u; /* virtual velocity */
-    /* members from p on: of the body; after virtual_gather, of the body with its descendants */
+    /* members from p on: of the body; after virtual_gather, also of its descendants */
     vec3 p, R;
     mat3 D;
     mat3 Y; /* sum of F u(x)^T + T w_u^T over the external wrenches in world axes, which act at the points x */
@@ -28,15 +29,15 @@ LANE_INLINE void mat3_add_outer(mat3 *M, vec3 a, vec3 b)
     store3(M->m[2], add_scaled(load3(M->m[2]), b, a.z));
 }
 
-/* Returns P, the virtual momentum of a body or of a composite (first comment). */
+/* Returns P, the virtual momentum of a body or of a composite (top of the file). */
 LANE_INLINE wrench virtual_momentum(const virtual_body *V)
 {
     const mat3 *D = &V->D;
     return (wrench){.f = V->p, .n = {D->m[2][1] - D->m[1][2], D->m[0][2] - D->m[2][0], D->m[1][0] - D->m[0][1]}};
 }
 
-/* Sets the sums over the mass points of B, a body or a composite of this mass, which moves with the virtual velocity
- * V->u; and Y from the sums K of its external wrenches in world axes, unless NULL. */
+/* Sets the sums p, D and R over the mass points of B, a body or a composite with mass `mass`, which moves with the
+ * virtual velocity V->u. Sets Y from K, sums over the external wrenches in world axes; K NULL: there are none. */
 LANE_INLINE void virtual_sums(double mass, const spatial_body *B, const world_fixed_wrenches *K, virtual_body *V)
 {
     const vec3 o = vec3_zero();
@@ -98,20 +99,21 @@ LANE_INLINE void virtual_gather(const virtual_body *V, virtual_body *P, bool wor
 
 /* --- changes of composites with a degree of freedom -------------------------------------------------------------- */
 
-/* Derivatives of the force of a composite along a dof b: F_q, F_qd and t of hessian.c. They do not depend on virtual
- * motions. */
+/* Derivatives of the force of a composite along a degree of freedom b: F_q, F_qd and t of hessian.c, which do not
+ * depend on virtual motions. */
 typedef struct force_changes {
     wrench F_q, F_qd, t;
 } force_changes;
 
-/* Derivatives of the sums P, R and kappa of a composite along a dof b (hessian.c). They depend on virtual motions. */
+/* Derivatives of the sums P, R and kappa of a composite along a degree of freedom b (hessian.c), which depend on
+ * virtual motions. */
 typedef struct virtual_changes {
     wrench P_q;
     vec3   R_q, R_qd, kappa_q;
 } virtual_changes;
 
-/* Returns the derivatives of the force of the composite B with mass `mass` along a dof. K: the sums of its external
- * wrenches in world axes, NULL: none. */
+/* Returns the derivatives of the force of the composite B with mass `mass` along a degree of freedom b. K: the sums
+ * over its external wrenches in world axes, NULL: none. */
 LANE_INLINE force_changes force_changes_of(double mass, const spatial_body *B, const world_fixed_wrenches *K,
                                            const dof *b)
 {
@@ -129,7 +131,8 @@ LANE_INLINE vec3 trace_minus_transposed_mul(const mat3 *A, vec3 w)
     return mat3_sub_mul_transposed(scale(w, A->m[0][0] + A->m[1][1] + A->m[2][2]), A, w);
 }
 
-/* phi: that of the dof b; NULL: zero. */
+/* Returns the derivatives of P, R and kappa of a composite along a degree of freedom b. phi: phi = u_p x S of b; NULL:
+ * zero. */
 LANE_INLINE virtual_changes virtual_changes_of(double mass, const spatial_body *B, const world_fixed_wrenches *K,
                                                const virtual_body *V, const dof *b, const twist *phi)
 {

@@ -1,15 +1,15 @@
-/* world_fixed.h - external wrenches that have constant components in world axes: their sums over a body and its
- * descendants, and the derivatives of these sums when the bodies move. The body-axes part is in world_fixed_body.h. */
+/* world_fixed.h - sums the external wrenches with constant components in world axes over a body and its descendants,
+ * and differentiates these sums when the bodies move. world_fixed_body.h computes the sums in body axes. */
 #pragma once
 #include "external_wrenches.h"
 #include "spatial_algebra.h"
 
-/* Sums of the external wrenches that have constant components in world axes, and whose points move with the link.
- * If the body moves with u, its force f changes by u x* f, as if all wrenches in f rotated with it. These do not; f
- * contains them with negative sign, so it changes by  K u = (w_u x F;  w_u x T + sum x_k x (w_u x F_k))  in addition.
- * The last sum is tr(X) w_u - X w_u. */
+/* Sums of the external wrenches that have constant components in world axes, and whose points x_k move with the link.
+ * If the body moves with u, its force f changes by u x* f, as if all wrenches in f rotated with the body. Wrenches
+ * (F_k, T_k) with constant components do not rotate; f contains them with negative sign, so f also changes by K u =
+ * (w_u x F;  w_u x T + sum x_k x (w_u x F_k)). The last sum is tr(X) w_u - X w_u. */
 typedef struct world_fixed_wrenches {
-    vec3 F, T; /* sums of force and torque about the reference point of the motions */
+    vec3 F, T; /* sums of force and torque about the motions' reference point */
     mat3 X;    /* sum of F x^T, with x the point of application */
 } world_fixed_wrenches;
 

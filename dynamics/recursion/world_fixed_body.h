@@ -1,4 +1,4 @@
-/* world_fixed_body.h - the sums of world_fixed.h in the axes of each body, about its origin. */
+/* world_fixed_body.h - computes the sums of world_fixed.h in the axes of each body, about its origin. */
 #pragma once
 #include "rotate_matrix.h"
 #include "world_fixed.h"
@@ -23,7 +23,8 @@ static inline void world_fixed_gather(const dyn_scene *scene, const external_wre
     }
 }
 
-/* Moves the reference point of X = sum F x^T by -r: X += F r^T. F must be in the parent's axes already. */
+/* Moves the reference point of X = sum F x^T, with the points of application x, by -r: X += F r^T. F must already be in
+ * the parent's axes. */
 LANE_INLINE void world_fixed_shift(mat3 *X, vec3 F, vec3 r)
 {
     store3(X->m[0], add_scaled(load3(X->m[0]), r, F.x));

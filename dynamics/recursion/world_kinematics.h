@@ -1,4 +1,4 @@
-/* world_kinematics.h - computes pose and motion of every body and of frames in world axes, up to a given order of
+/* world_kinematics.h - computes pose and motion of every body and of frames in world axes, up to a chosen order of time
  * derivatives.
  *
  * A vector x fixed in a body with angular velocity w has x' = w x x, x'' = wd x x + w x x', x''' = wdd x x + 2 wd x x'
@@ -40,8 +40,8 @@ LANE_INLINE vec3_rates fixed_vector(const world_motion *b, vec3 x, motion_order 
     return r;
 }
 
-/* Sets the origin p = p_p + d of a body and its derivatives: P is the motion of the parent, d the vector between the
- * origins. */
+/* Sets the origin p = p_p + d of a body C and its time derivatives: P is the motion of the parent, d the vector between
+ * the origins. */
 LANE_INLINE void set_origin(const world_motion *P, const vec3_rates *d, motion_order order, world_motion *C)
 {
     C->p = add(P->p, d->x);
@@ -50,7 +50,7 @@ LANE_INLINE void set_origin(const world_motion *P, const vec3_rates *d, motion_o
     if (order >= JERKS) C->j = add(P->j, d->ddd);
 }
 
-/* Gives the body C the angular velocity of its parent P, with its derivatives. */
+/* Sets the angular velocity of body C and its derivatives to those of its parent P. */
 LANE_INLINE void keep_rotation(const world_motion *P, motion_order order, world_motion *C)
 {
     if (order >= VELOCITIES) C->w = P->w;
@@ -93,7 +93,8 @@ LANE_INLINE void rotation_form(link_transform X, const mat3 *P, mat3 *R)
         store3(R->m[k], to_child(X, load3(P->m[k]))); /* R_wc^T e_k = R_pc^T R_wp^T e_k */
 }
 
-/* Returns R_wp p_pc, the vector from the parent's origin to the body's at s = 0; the zeros of p_pc are left out. */
+/* Returns R_wp p_pc, the vector from the parent's origin to the body's at s = 0; zero components of p_pc cost
+ * nothing. */
 LANE_INLINE vec3 offset_in_world(const mat3 *R, const dyn_body *b)
 {
     vec3 p = vec3_zero();
@@ -103,7 +104,7 @@ LANE_INLINE vec3 offset_in_world(const mat3 *R, const dyn_body *b)
     return p;
 }
 
-/* Computes the motion of a body whose joint has one coordinate s and the axis z:
+/* Computes the motion of a body whose joint has one coordinate s and the axis z; d is the vector R_wp p_pc:
  *     revolute:   p = p_p + d,        w = w_p + z sd,
  *     prismatic:  p = p_p + d + s z,  w = w_p.
  *
@@ -131,8 +132,8 @@ LANE_INLINE void world_child(const dyn_body *b, const joint_transform *XJ, coord
 
 /* --- joints with a quaternion --------------------------------------------------------------------------------- */
 
-/* Second time derivative of x = R c, where c has the rates c', c'' in the body's axes:  x' = R c' + w x x,  x'' = R c''
- * + w x R c' + wd x x + w x x'. */
+/* Returns the second time derivative of x = R c, where c has the rates c', c'' in the body's axes. `xd` is x' = R c' +
+ * w x x, `Rcd` is R c', `cdd` is c'':  x'' = R c'' + w x R c' + wd x x + w x x'. */
 LANE_INLINE vec3 second_rate(const world_motion *b, vec3 x, vec3 xd, vec3 Rcd, vec3 cdd)
 {
     return cross_add(cross_add(cross_add(mat3_mul(&b->R, cdd), b->w, Rcd), b->wd, x), b->w, xd);
@@ -185,7 +186,7 @@ static inline world_motion world_at_rest(void)
                           .wdd = o};
 }
 
-/* Returns the motion of a body; for DYN_WORLD `rest`, the motion of the world. */
+/* Returns the motion of a body; for DYN_WORLD returns `rest`, the motion of the world. */
 LANE_INLINE const world_motion *motion_of(const world_motion *bodies, const world_motion *rest, int body)
 {
     return body == DYN_WORLD ? rest : &bodies[body];
@@ -196,14 +197,14 @@ typedef struct body_range {
     size_t first, end;
 } body_range;
 
-/* The bodies whose motion is computed: those that carry a requested frame, and their ancestors. */
+/* The bodies whose motion is computed: those with a requested frame, and their ancestors. */
 typedef struct needed_bodies {
     size_t      n;
     body_range *range; /* [n] in ascending order */
     bool       *mark;  /* [n_bodies] true: the motion of this body is computed */
 } needed_bodies;
 
-/* Memory of a kernel that needs the motion of the bodies only. */
+/* Memory of a kernel that needs only the motions of bodies. */
 typedef struct world_workspace {
     joint_transform *XJ;
     world_motion    *world;
@@ -218,7 +219,7 @@ static inline world_workspace place_world(arena *a, const dyn_model *m)
                                         .mark  = arena_take(a, m->n_bodies, sizeof(bool))}};
 }
 
-/* Computes the motion of the bodies in a range, whose parents are known or among them. */
+/* Computes the motion of the bodies in a range; each parent is in the range or has its motion in ws->world. */
 LANE_INLINE void range_motions(const dyn_model *m, const world_workspace *ws, coordinate_rates rates,
                                motion_order order, body_range range, const bool pose_only)
 {
@@ -249,7 +250,8 @@ LANE_INLINE mat3 frame_rotation(const world_motion *b, const dyn_frame *f)
     return R;
 }
 
-/* Returns the motion of a frame of body b, with the origin at p_f = p + R_wb p_bf. R is not set. */
+/* Returns the motion of a frame of body b, whose origin is at p_f = p + R_wb p_bf. The rotation R of the result is not
+ * set. */
 LANE_INLINE world_motion frame_origin(const world_motion *b, const dyn_frame *f, motion_order order)
 {
     const vec3_rates d = fixed_vector(b, mat3_mul(&b->R, vec3_of(f->X_bf.p)), order);
@@ -281,7 +283,7 @@ static inline void need_body(const dyn_model *m, needed_bodies *needed, int body
         needed->mark[body] = true;
 }
 
-/* Lists the marked bodies as ranges of consecutive numbers, for needed_motions. */
+/* Lists the marked bodies as ranges of consecutive indices, for needed_motions. */
 static inline void list_needed(const dyn_model *m, needed_bodies *needed)
 {
     needed->n = 0;
@@ -299,7 +301,7 @@ static inline void needed_motions(const dyn_model *m, const world_workspace *ws,
     for (size_t i = 0; i < ws->needed.n; i++) {
         const body_range r = ws->needed.range[i];
         set_some_transforms(m, q, ws->XJ, r.first, r.end);
-        if (order == POSES) /* a constant here, so that nothing else is compiled in */
+        if (order == POSES) /* order is a constant in this branch, so that only poses are compiled into it */
             range_motions(m, ws, rates, POSES, r, true);
         else
             range_motions(m, ws, rates, order, r, false);

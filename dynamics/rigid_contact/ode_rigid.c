@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#define LONGEST_STEP 1e-2 /* s: longer steps could pass over a touch */
-#define TURNED       0.5  /* cosine: a point that turns by more in a step may be stopping, and keeps its direction */
+#define LONGEST_STEP 1e-2 /* s: in a longer step a point could touch a plane unnoticed */
+#define TURNED       0.5  /* cosine: if its velocity turns by more in a step, a point may be stopping, and d is kept */
 
-enum { ROUNDS = 2 /* Newton iterations with one Jacobian; steps are short, so two reach rounding */ };
+enum { ROUNDS = 2 /* Newton iterations with one Jacobian; steps are short, so that two reach rounding */ };
 
 double dyn_ode_rigid_longest_step(void)
 {
@@ -144,7 +144,8 @@ bool dyn_ode_rigid_gather(dyn_robot_ode *ode, size_t n, size_t lane)
 
 /* --- the rate ----------------------------------------------------------------------------------------------------- */
 
-/* Sets the direction of sliding contact k of the problem to that of its velocity v, unless it is slow or has turned. */
+/* Sets the direction d of sliding contact k of the problem to that of its velocity v, unless the component of v along
+ * the old d is below DYN_RIGID_SLOW. */
 static void turn_with_velocity(dyn_rigid_problem *p, size_t k, const double v[DYN_RIGID_ROWS])
 {
     const double speed = hypot(v[0], v[1]), along = v[0] * p->direction[k][0] + v[1] * p->direction[k][1];
@@ -153,7 +154,7 @@ static void turn_with_velocity(dyn_rigid_problem *p, size_t k, const double v[DY
     p->direction[k][1] = v[1] / speed;
 }
 
-/* Writes the force of contact k of the problem in world axes, and adds its power. */
+/* Writes the force of contact k of the problem, in world axes, to r->forces, and adds its power to r->power. */
 static void put_force(dyn_ode_rigid *r, size_t k, size_t lane, const double v[DYN_RIGID_ROWS])
 {
     const size_t  W = r->block.W, i = r->list[k];
@@ -165,7 +166,8 @@ static void put_force(dyn_ode_rigid *r, size_t k, size_t lane, const double v[DY
         r->power[lane] += f[a] * v[a];
 }
 
-/* Replaces qdd of one lane by the accelerations with the n listed contacts. Returns false if no forces are found. */
+/* Replaces qdd of one lane by the accelerations under the forces of the n contacts in r->list. Returns false if no
+ * forces are found. */
 static bool accelerate_lane(dyn_robot_ode *ode, size_t n, size_t lane, const double *qd, double *qdd)
 {
     dyn_ode_rigid     *r = ode->rigid;
@@ -205,8 +207,8 @@ void dyn_ode_rigid_rate(dyn_robot_ode *ode, double t, const double *qd, double *
 
 /* --- correction after a step -------------------------------------------------------------------------------------- */
 
-/* Sets b of the problem to the displacements of the points, m: along the tangents from the place where a contact
- * sticks, along the normal from the plane. */
+/* Sets b of the problem to the displacements that a correction must remove, in m: along the tangents the distance from
+ * the place where the contact sticks, along the normal the gap. */
 static void find_displacements(dyn_ode_rigid *r)
 {
     for (size_t k = 0; k < r->problem.n; k++) {
@@ -240,7 +242,8 @@ static void correct_positions(dyn_robot_ode *ode, double t, size_t n)
     }
 }
 
-/* Keeps the direction of a sliding contact up to date, unless it may be about to stop. */
+/* Sets the direction d of a sliding contact to that of its velocity after a step, unless the contact may be about to
+ * stop. */
 static void renew_direction(dyn_ode_rigid *r, size_t i)
 {
     double  v[DYN_RIGID_ROWS];

@@ -1,20 +1,20 @@
-/* ode_rigid.h - simulates rigid contacts: points of a robot that planes do not let in.
+/* ode_rigid.h - simulates rigid contacts: points of a robot that must not penetrate planes.
  *
  * A contact is open, sticks or slides (dyn_rigid_mode). The mode is constant between events (rigid_events.h), so that
- * the equations are smooth: points of closed contacts keep their gap g = n.(x - p), those that stick their place as
- * well, and a sliding one has the friction -mu f_n d. The direction d is that of the sliding velocity or, below
- * DYN_RIGID_SLOW, the last such direction.
+ * the equations are smooth: points of closed contacts keep their gap g = n.(x - p), with the plane's normal n and point
+ * p; sticking points also keep their place; a sliding point has the friction -mu f_n d. The direction d is that of the
+ * sliding velocity or, below the speed DYN_RIGID_SLOW, the last such direction.
  *
- * Accelerations are those of the free robot and of the forces of dynamics/rigid_contact/rigid_contact_solver.h. After
- * every step positions, then velocities, are corrected by the least change in the metric of the mass matrix. */
+ * Accelerations are those of the robot under the forces of dynamics/rigid_contact/rigid_contact_solver.h. After every
+ * step positions, then velocities, are corrected by the least change in the metric of the mass matrix. */
 #pragma once
 #include "rigid_contact_solver.h"
 #include "dynamics/simulation/robot_ode.h"
 
-#define DYN_RIGID_SLOW 1e-6 /* m/s: a slower sliding point keeps its direction and may stop */
+#define DYN_RIGID_SLOW 1e-6 /* m/s: a point that slides more slowly keeps its direction and may stop */
 
 typedef enum dyn_rigid_event_kind {
-    DYN_RIGID_IMPACT, /* the plane has pushed by `impulse` */
+    DYN_RIGID_IMPACT, /* the point has hit the plane, which exerted `impulse` */
     DYN_RIGID_MAKE,   /* an open contact closes */
     DYN_RIGID_BREAK,  /* a closed contact opens */
     DYN_RIGID_SLIDE,  /* a closed contact with friction begins to slide */
@@ -25,8 +25,8 @@ typedef struct dyn_rigid_event {
     dyn_rigid_event_kind kind;
     size_t               contact;
     double               time;       /* s */
-    double               impulse[3]; /* N s, on the robot, world axes; zero for other kinds */
-    double               factor;     /* factor of all restitutions of the impact: below 1 where 1 would create energy */
+    double               impulse[3]; /* N s, on the robot, world axes; zero for kinds other than IMPACT */
+    double               factor;     /* factor of the impact's restitutions: below 1 if with 1 it would create energy */
 } dyn_rigid_event;
 
 /* The events of one simulation. */
@@ -43,9 +43,9 @@ struct dyn_ode_rigid {
     dyn_held_set             held;    /* the points of all contacts, as frames held along the axes of their planes */
     dyn_contact_block        block;   /* matrices of `held` */
     dyn_rigid_problem        problem; /* the problem of one lane */
-    size_t                   list[DYN_MAX_RIGID];         /* contacts of `problem` */
+    size_t                   list[DYN_MAX_RIGID];         /* indices of the contacts of `problem` */
     dyn_rigid_mode           mode[DYN_MAX_RIGID];         /* modes of all contacts */
-    double                   direction[DYN_MAX_RIGID][2]; /* d along the tangents */
+    double                   direction[DYN_MAX_RIGID][2]; /* d of sliding contacts, along two tangents */
     double                   place[DYN_MAX_RIGID][3];     /* m, world axes: where a contact sticks */
     double                  *positions;                   /* in lanes: 3 n, m, world axes: points of all contacts */
     double                  *q, *qd, *step;               /* in lanes: scratch */
@@ -54,36 +54,39 @@ struct dyn_ode_rigid {
     dyn_rigid_events         events;
 };
 
-/* Allocates ode->rigid, which stays NULL without rigid contacts. Returns false if memory is refused. */
+/* Allocates ode->rigid; without rigid contacts it stays NULL. Returns false if memory is refused. */
 bool dyn_ode_rigid_open(dyn_memory memory, dyn_robot_ode *ode);
 
-/* Opens all contacts and forgets the events, before a simulation. */
+/* Sets all contacts open and empties the list of events, before a simulation. */
 void dyn_ode_rigid_reset(dyn_ode_rigid *r);
 
-/* Returns the longest step, s, so that a point that touches a plane within a step is noticed. */
+/* Returns the longest step, in s, in which a point cannot touch a plane unnoticed. */
 double dyn_ode_rigid_longest_step(void);
 
-/* Finds `block`, the matrices of all contacts at q and qd (in lanes), and `positions`. */
+/* Sets r->block, the matrices of all contacts at q and qd (in lanes), and r->positions. */
 void dyn_ode_rigid_evaluate(dyn_robot_ode *ode, const double *q, const double *qd);
 
 /* Returns the gap of contact i in one lane, m, after dyn_ode_rigid_evaluate. */
 double dyn_ode_rigid_gap(const dyn_ode_rigid *r, size_t i, size_t lane);
 
-/* Writes J x of contact i in one lane, after dyn_ode_rigid_evaluate: along two tangents and the normal. */
+/* Writes J x of contact i in one lane, its velocity for x = qd, along two tangents and the normal, after
+ * dyn_ode_rigid_evaluate. */
 void dyn_ode_rigid_velocity(const dyn_ode_rigid *r, size_t i, size_t lane, const double *x, double to[DYN_RIGID_ROWS]);
 
-/* Sets up the problem of the contacts r->list[0 ... n - 1] in one lane, without b. Returns false if the mass matrix is
+/* Sets up r->problem for the contacts r->list[0 ... n - 1] in one lane, without b. Returns false if the mass matrix is
  * not positive definite. */
 bool dyn_ode_rigid_gather(dyn_robot_ode *ode, size_t n, size_t lane);
 
-/* Lists the closed contacts. Returns their number. */
+/* Lists the closed contacts in r->list. Returns their number. */
 size_t dyn_ode_rigid_list_closed(dyn_ode_rigid *r);
 
-/* Replaces the accelerations qdd of the free robot at ode->q by those with contact, and sets `forces` and `power`. */
+/* On entry qdd are the accelerations without contact forces at ode->q; replaces them by those with contact, and sets
+ * r->forces and r->power. */
 void dyn_ode_rigid_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd);
 
-/* Corrects y after a step, for `lanes` states with entries `stride` apart, all of them the same simulation. */
+/* Corrects the state y after a step. y has `lanes` copies of one state, with entries `stride` apart. */
 void dyn_ode_rigid_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
-/* Corrects r->q and r->qd, in lanes, to the closed contacts at time t. */
+/* Corrects r->q and r->qd (in lanes) so that closed contacts have no gap, and sticking points are at their places, at
+ * time t. */
 void dyn_ode_rigid_correct(dyn_robot_ode *ode, double t);

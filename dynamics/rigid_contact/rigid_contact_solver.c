@@ -4,24 +4,25 @@
 #include <math.h>
 #include <string.h>
 
-#define NEGLIGIBLE 1e-10 /* part of the largest |b|: rounding errors of forces that pull, gaps below 0 and cones */
-#define CONSISTENT 1e-5  /* part of the largest |b|: residual that least squares may leave of dependent equations */
+#define NEGLIGIBLE 1e-10 /* part of the largest |b|: rounding errors of pulling forces, negative gaps and cones */
+#define CONSISTENT 1e-5  /* part of the largest |b|: residual up to which dependent equations count as consistent */
 
-/* Part of the largest diagonal entry of A: nothing moves a point along a row with a smaller entry. */
+/* Part of the largest diagonal entry of A: if the entry of a row is smaller, forces do not move the point along that
+ * row. */
 #define IMMOBILE 1e-14
 
-#define LESS      1e-3 /* parts of the friction that the last searches begin without */
+#define LESS      1e-3 /* relative reduction of the friction coefficients at the start of the last searches */
 #define MUCH_LESS 1e-2
 
 enum {
-    SWEEPS = 50, /* sweeps of the first round; each further one has four times as many */
+    SWEEPS = 50, /* Gauss-Seidel sweeps of the first round; each later round has four times as many */
     ROUNDS = 5,
     STARTS = 200,      /* random starts of Newton's method, fewer if there are many rows */
-    SOLVES = 10000000, /* bound of starts x rows^3, for some seconds */
-    CHECK  = 1 << 17   /* entries of A between two checks of the deadline, which take less than a millisecond */
+    SOLVES = 10000000, /* bound of starts x rows^3, which takes some seconds */
+    CHECK  = 1 << 17   /* entries of A between two checks of the deadline: less than a millisecond */
 };
 
-/* The rows of A that forces have to satisfy as equations. */
+/* The rows along which the acceleration a must vanish: equations of the linear system. */
 typedef struct row_list {
     size_t n, row[DYN_RIGID_MOST_ROWS];
 } row_list;
@@ -82,7 +83,7 @@ void dyn_rigid_problem_add_change(const dyn_rigid_problem *p, double *x, size_t 
         x[v * stride] += p->change[v];
 }
 
-/* Returns entry a of A f + b, the acceleration, or in an impact the velocity, along row a. */
+/* Returns entry a of A f + b: the acceleration or, in an impact, the velocity along row a. */
 static double left_at(const dyn_rigid_problem *p, size_t a)
 {
     const size_t k   = dyn_rigid_rows(p);
@@ -98,7 +99,7 @@ void dyn_rigid_find_left(const dyn_rigid_problem *p)
         p->left[a] = left_at(p, a);
 }
 
-/* The largest |b|. */
+/* Returns the largest |b|. */
 static double largest_right_side(const dyn_rigid_problem *p)
 {
     double size = 0;
@@ -151,8 +152,8 @@ static void fill_system(const dyn_rigid_problem *p, const row_list *list)
     }
 }
 
-/* Finds the f of least norm with a = 0 in the listed rows, and all of a. Returns false if the equations contradict each
- * other. */
+/* Sets f to the forces of least norm that give a = 0 in the listed rows, and computes all of a. Returns false if the
+ * equations contradict each other. */
 static bool balance_rows(dyn_rigid_problem *p, const row_list *list, double size)
 {
     const lapack_int n = (lapack_int)list->n, room = 4 * n + 1;
@@ -191,8 +192,8 @@ bool dyn_rigid_problem_hold(dyn_rigid_problem *p)
 
 /* --- inequalities ------------------------------------------------------------------------------------------------- */
 
-/* Returns the contact whose normal violates its condition most: a force that pulls, or no force where the point enters
- * the ground. p->n: none. */
+/* Returns the contact whose normal violates its condition most: its force pulls, or it has no force and its point
+ * accelerates into the ground. Returns p->n if there is none. */
 static size_t find_worst_normal(const dyn_rigid_problem *p, const bool *bears, double size)
 {
     const size_t k     = dyn_rigid_rows(p);
@@ -219,9 +220,9 @@ static bool are_in_cones(const dyn_rigid_problem *p, double size)
     return true;
 }
 
-/* Finds forces from linear systems. Removes one contact after the other whose force would pull, or adds one whose point
- * would enter the ground. Returns false if no solution is found, if the force of a contact lies outside its friction
- * cone, or past the deadline. */
+/* Finds forces from linear systems. Removes one by one contacts whose force would pull, or adds contacts whose point
+ * would enter the ground. Returns false if no solution is found, if the force of a contact is outside its friction
+ * cone, or if the deadline passes. */
 static bool solve_linear(dyn_rigid_problem *p, double size, dyn_deadline deadline)
 {
     bool bears[DYN_MAX_RIGID] = {false};
@@ -239,7 +240,7 @@ static bool solve_linear(dyn_rigid_problem *p, double size, dyn_deadline deadlin
 
 /* --- projected Gauss-Seidel --------------------------------------------------------------------------------------- */
 
-/* Sets force a to `to`. Returns the change of entry a of A f + b that this causes, as a magnitude. */
+/* Sets force a to `to`. Returns the magnitude of the change of entry a of A f + b that this causes. */
 static double move_force(const dyn_rigid_problem *p, size_t a, double to)
 {
     const double change = to - p->force[a];
@@ -247,7 +248,8 @@ static double move_force(const dyn_rigid_problem *p, size_t a, double to)
     return fabs(change) * p->A[a * (dyn_rigid_rows(p) + 1)];
 }
 
-/* Updates the normal force of contact i, with the friction of a sliding contact. */
+/* Updates the normal force of contact i so that a_n = 0 or f_n = 0; if the contact slides, also its friction. Returns
+ * the change of a that this causes; infinity if no normal force keeps the contact closed. */
 static double update_normal(const dyn_rigid_problem *p, size_t i)
 {
     const size_t k = dyn_rigid_rows(p), a = 3 * i + 2;
@@ -270,8 +272,8 @@ double dyn_rigid_friction_stiffness(const dyn_rigid_problem *p, size_t i)
     return 0.5 * (xx + yy) + hypot(0.5 * (xx - yy), xy);
 }
 
-/* Updates the friction of a contact that sticks: takes a step against a_t and projects the result on the friction cone.
- */
+/* Updates the friction of a sticking contact: takes a gradient step against a_t and projects the result on the friction
+ * cone. Returns the change of a that this causes. */
 static double update_friction(const dyn_rigid_problem *p, size_t i)
 {
     const size_t a         = 3 * i;
@@ -282,7 +284,7 @@ static double update_friction(const dyn_rigid_problem *p, size_t i)
     return move_force(p, a, part * x) + move_force(p, a + 1, part * y);
 }
 
-/* Projects the forces on the friction cones, as the start of the sweeps. */
+/* Projects all forces on their friction cones; the result is the start of the sweeps. */
 static void project_forces(const dyn_rigid_problem *p)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -294,8 +296,8 @@ static void project_forces(const dyn_rigid_problem *p)
     }
 }
 
-/* Sweeps over all contacts, at most `sweeps` times. Returns false if friction leaves no force that keeps a sliding
- * contact closed, or past the deadline. */
+/* Does projected Gauss-Seidel sweeps over all contacts, at most `sweeps`. Returns false if with friction no normal
+ * force keeps a sliding contact closed, or if the deadline passes. */
 static bool relax(dyn_rigid_problem *p, double size, int sweeps, dyn_deadline deadline)
 {
     const int between = 1 + CHECK / (int)(dyn_rigid_rows(p) * dyn_rigid_rows(p));
@@ -312,8 +314,9 @@ static bool relax(dyn_rigid_problem *p, double size, int sweeps, dyn_deadline de
     return true;
 }
 
-/* Refines the forces with all coefficients of friction less by `part`, and from there with the own ones. Where contacts
- * that stick reach their cones together, the residual has minima above zero beside the forces with which one slides. */
+/* Refines the forces with all friction coefficients reduced by the fraction `part`, then with the true coefficients
+ * from there. If sticking contacts reach their cones together, the residual has minima above zero close to the solution
+ * in which one of them slides. */
 static bool refine_from_less_friction(dyn_rigid_problem *p, double part, dyn_deadline deadline)
 {
     double friction[DYN_MAX_RIGID];
@@ -333,8 +336,8 @@ static double draw_unit(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* Refines forces that are drawn at random, the same ones in each call. The residual has minima above zero, at which
- * Newton's method ends from most starts, and from the forces that the sweeps reach. */
+/* Refines forces that are drawn at random, the same ones in each call. This is the last resort: the residual has minima
+ * above zero, at which Newton's method ends from most starts, and from the forces that the sweeps reach. */
 static bool refine_from_random_forces(dyn_rigid_problem *p, double size, dyn_deadline deadline)
 {
     const size_t k       = dyn_rigid_rows(p);

@@ -3,28 +3,28 @@
 #include <math.h>
 #include <string.h>
 
-#define TOUCHING 1e-9  /* m: points this far from their planes take part in an impact */
-#define DEEP     1e-11 /* m: a point touches at this depth, which is more than rounding errors */
-#define LEAVES   1.0   /* s: a point below its plane leaves it at a speed of its depth divided by this */
-#define STILL    1e-8  /* m/s: a slower point sticks, unless friction cannot hold it */
-#define APPROACH 1e-12 /* m/s: a slower approach is a rounding error */
+#define TOUCHING 1e-9  /* m: points this far above their planes take part in an impact */
+#define DEEP     1e-11 /* m: depth at which a point counts as touching; more than rounding errors */
+#define LEAVES   1.0   /* s: converts a speed to a distance; a point below its plane that moves out does not touch */
+#define STILL    1e-8  /* m/s: a point that slides more slowly sticks, unless friction cannot hold it */
+#define APPROACH 1e-12 /* m/s: rounding error of a speed of approach */
 
-/* part of the largest acceleration beyond which a contact opens or slides (slack_of) */
+/* relative to the largest |b|: acceleration beyond which a contact opens or slides (slack_of) */
 #define SLACK 1e-7
 
-/* Larger growths of energy, as a part of the kinetic energy, and larger impulses, as a part of the largest, are no
- * rounding errors. */
+/* Bounds of rounding errors: of the growth of energy in an impact, as a part of the kinetic energy, and of an impulse,
+ * as a part of the largest impulse. */
 #define CREATED 1e-12
 #define IMPULSE 1e-12
 
 enum {
-    IMPACTS    = 100, /* most impacts at one instant */
+    IMPACTS    = 100, /* most impacts in one event */
     BISECTIONS = 50
 };
 
 /* --- the state ---------------------------------------------------------------------------------------------------- */
 
-/* Copies the state to r->q and r->qd, or back. */
+/* Copies the state ode->state.y to r->q and r->qd. */
 static void load_state(const dyn_robot_ode *ode)
 {
     dyn_ode_rigid *r = ode->rigid;
@@ -63,7 +63,7 @@ static void add_work(dyn_robot_ode *ode, double work)
         to[l] += work;
 }
 
-/* Records the fault that no forces were found. Past the deadline the search was only cut short, which is no fault. */
+/* Records a fault of all lanes: no forces were found. No fault is recorded if the deadline has ended the search. */
 static void record_no_forces(dyn_robot_ode *ode, double t, size_t contact)
 {
     for (size_t l = 0; l < ode->W && dyn_may_continue(ode->state.deadline); l++)
@@ -86,7 +86,7 @@ static void record_event(dyn_robot_ode *ode, double t, size_t contact, dyn_rigid
     if (impulse) memcpy(event->impulse, impulse, sizeof event->impulse);
 }
 
-/* Records the changes from the modes `before`. Without friction, sticking and sliding are no events. */
+/* Records changes from the modes `before` as events. Without friction a change between sticking and sliding is none. */
 static void record_changes(dyn_robot_ode *ode, double t, const dyn_rigid_mode before[DYN_MAX_RIGID])
 {
     const dyn_ode_rigid *r = ode->rigid;
@@ -100,7 +100,7 @@ static void record_changes(dyn_robot_ode *ode, double t, const dyn_rigid_mode be
 
 /* --- impacts ------------------------------------------------------------------------------------------------------ */
 
-/* Lists closed contacts and those with a gap of at most `touching`, m. Returns their number; sets *approaches. */
+/* Lists closed contacts and those with a gap of at most `touching`, m. Sets *approaches if any point approaches. */
 static size_t list_touching(dyn_ode_rigid *r, double touching, bool *approaches)
 {
     size_t n    = 0;
@@ -115,8 +115,8 @@ static size_t list_touching(dyn_ode_rigid *r, double touching, bool *approaches)
     return n;
 }
 
-/* Solves for the impulses with all restitutions multiplied by `part`; v are the velocities before the impact. Returns
- * the energy that the impulses add, J, or infinity if there are no impulses. */
+/* Solves for the impulses of an impact with all restitutions multiplied by `part`; v are the velocities before the
+ * impact. Returns the energy that the impulses add to the robot, J; infinity if no impulses are found. */
 static double try_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS], double part)
 {
     dyn_ode_rigid     *r      = ode->rigid;
@@ -134,8 +134,8 @@ static double try_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS], double
     return energy;
 }
 
-/* Solves for the impulses. If they would create energy, multiplies all restitutions by the largest factor with which
- * they do not. Sets *factor, and returns the energy that the impulses add, J. */
+/* Solves for the impulses of an impact. If they would create energy, multiplies all restitutions by *factor, the
+ * largest factor with which they do not. Returns the energy that the impulses add, J. */
 static double solve_impact(dyn_robot_ode *ode, double (*v)[DYN_RIGID_ROWS], double *factor)
 {
     *factor             = 1;
@@ -170,7 +170,7 @@ static void record_impulses(dyn_robot_ode *ode, double t, double factor)
     }
 }
 
-/* Closes the contacts of the problem that separate slowly, and opens the others. */
+/* Closes the contacts of the problem that separate more slowly than their `resting` speed, and opens the others. */
 static void close_slow(dyn_ode_rigid *r)
 {
     for (size_t k = 0; k < r->problem.n; k++) {
@@ -185,7 +185,7 @@ static void close_slow(dyn_ode_rigid *r)
     }
 }
 
-/* Applies the impact of n listed contacts. Returns false if there are no impulses. */
+/* Applies the impact of the n contacts in r->list to r->qd. Returns false if no impulses are found. */
 static bool hit(dyn_robot_ode *ode, double t, size_t n)
 {
     dyn_ode_rigid *r = ode->rigid;
@@ -203,7 +203,7 @@ static bool hit(dyn_robot_ode *ode, double t, size_t n)
 
 /* --- modes -------------------------------------------------------------------------------------------------------- */
 
-/* Sets the place at which a contact sticks, for contacts that stick now and did not with the modes `before`. */
+/* Sets the place of contacts that stick now and did not stick with the modes `before`. */
 static void set_places(dyn_robot_ode *ode, const dyn_rigid_mode before[DYN_MAX_RIGID])
 {
     dyn_ode_rigid *r = ode->rigid;
@@ -212,7 +212,7 @@ static void set_places(dyn_robot_ode *ode, const dyn_rigid_mode before[DYN_MAX_R
             r->place[i][x] = r->positions[(3 * i + x) * ode->W];
 }
 
-/* Returns the acceleration beyond which a contact of the problem opens or slides, m/s^2. */
+/* Returns the acceleration, m/s^2, beyond which a closed contact opens, or a sticking one slides. */
 static double slack_of(const dyn_rigid_problem *p)
 {
     double size = DYN_STANDARD_GRAVITY;
@@ -221,8 +221,8 @@ static double slack_of(const dyn_rigid_problem *p)
     return SLACK * size;
 }
 
-/* Opens contacts whose points accelerate away under the forces of the last rate, and makes sticking contacts slide if
- * their points accelerate along the plane. Returns true if a mode changes. */
+/* Opens contacts whose points accelerate away under the forces found last (dyn_robot_ode_rate), and makes sticking
+ * contacts slide if their points accelerate along the plane. Returns true if a mode changes. */
 static bool apply_forces(dyn_ode_rigid *r)
 {
     bool                     changes = false;
@@ -244,7 +244,7 @@ static bool apply_forces(dyn_ode_rigid *r)
     return changes;
 }
 
-/* Decides the modes of closed contacts at ode->state.y: slow points stick, unless forces open or move them. */
+/* Sets the modes of closed contacts at ode->state.y: slow points stick, unless the forces let them open or slide. */
 static void decide_modes(dyn_robot_ode *ode, double t)
 {
     dyn_ode_rigid *r = ode->rigid;
@@ -295,7 +295,7 @@ static void resolve_event(dyn_robot_ode *ode, double t, const dyn_rigid_mode bef
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
 /* Closes open contacts with a gap of at most `touching` (m) whose points neither approach their planes nor separate.
- * `slowly`: a point may separate at up to `resting` of its contact. */
+ * `slowly`: points may also separate at up to the `resting` speed of their contact. */
 static void close_touching(dyn_ode_rigid *r, double touching, bool slowly)
 {
     for (size_t i = 0; i < r->n; i++) {
@@ -345,7 +345,7 @@ size_t dyn_rigid_events_find_missed(const dyn_ode_rigid *r, double *depth)
     return i;
 }
 
-/* Returns the margin of closed contact k, of velocity v, at the last rate: below 0 it opens, slides or stops. */
+/* Returns the event function of closed contact k with velocity v: below 0 it opens, begins to slide or stops. */
 static double closed_margin(const dyn_ode_rigid *r, size_t k, const double v[DYN_RIGID_ROWS])
 {
     const dyn_rigid_problem *p = &r->problem;
@@ -357,8 +357,8 @@ static double closed_margin(const dyn_ode_rigid *r, size_t k, const double v[DYN
     return fmin(presses, (v[0] * r->direction[i][0] + v[1] * r->direction[i][1]) / DYN_TURNED_RATE + 1);
 }
 
-/* Returns the margin of open contact i, of velocity v: its gap, below 0 if the point touches. After an impact rounding
- * may make the gap negative, so a point that moves away does not touch. */
+/* Returns the event function of open contact i, whose point has velocity v: its gap, below 0 if the point touches.
+ * After an impact rounding may make the gap negative, so a point that moves away does not touch. */
 static double open_margin(const dyn_ode_rigid *r, size_t i, const double v[DYN_RIGID_ROWS])
 {
     return fmax(dyn_ode_rigid_gap(r, i, 0), v[2] * LEAVES) + DEEP;
@@ -376,7 +376,7 @@ void dyn_rigid_events_margins(dyn_robot_ode *ode, double t, const double *y, dou
     }
 }
 
-/* Makes a slow sliding contact stick if its velocity v has turned by 90 deg or more from its direction. */
+/* Makes a slow sliding contact stick if the angle between its velocity v and its direction d is 90 deg or more. */
 static void stop_turned(dyn_ode_rigid *r, size_t i)
 {
     double v[DYN_RIGID_ROWS];

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SHORTEST 1e-4 /* the residual need not fall in a shorter part of a Newton step */
+#define SHORTEST 1e-4 /* smallest fraction of a Newton step that is tried */
 
 enum { NEWTON_STEPS = 50 };
 
@@ -17,7 +17,8 @@ static void add_inertia_row(const dyn_rigid_problem *p, size_t r, size_t a, doub
         p->system[r + k * c] += factor * p->A[a + k * c];
 }
 
-/* Finds the residual f_n - max(0, y) with y = f_n - a_n / A_nn, and f_t = -mu f_n d of a sliding contact. Returns y. */
+/* Writes the residual of the normal of contact i, f_n - max(0, y) with y = f_n - a_n / A_nn, and for a sliding contact
+ * that of its friction, f_t + mu f_n d, with their derivatives. Returns y. */
 static double fill_normal(const dyn_rigid_problem *p, size_t i)
 {
     const size_t k = dyn_rigid_rows(p), a = 3 * i + 2;
@@ -35,9 +36,9 @@ static double fill_normal(const dyn_rigid_problem *p, size_t i)
     return y;
 }
 
-/* Finds the residual of the friction of a contact that sticks, f_t - P(z) with z = f_t - a_t / s and the projection P
- * on the disc of radius mu max(0, y); the derivatives of P where |z| is beyond the disc are mu u y' + (radius / |z|) (1
- * - u u^T) z' with u = z / |z|. */
+/* Writes the residual of the friction of a sticking contact, f_t - P(z), and its derivatives: z = f_t - a_t / s, and P
+ * is the projection on the disc of radius mu max(0, y), with y of fill_normal. For z outside the disc and u = z / |z|,
+ * P changes by mu u y' + (radius / |z|) (1 - u u^T) z'. */
 static void fill_friction(const dyn_rigid_problem *p, size_t i, double y)
 {
     const size_t k = dyn_rigid_rows(p), a = 3 * i;
@@ -66,7 +67,8 @@ static void fill_friction(const dyn_rigid_problem *p, size_t i, double y)
     }
 }
 
-/* Fills the residual of the projections and its Jacobian (Alart & Curnier 1991). Returns the norm of the residual. */
+/* Writes the residual of all contacts to p->right and its Jacobian to p->system (Alart & Curnier 1991). Returns the
+ * norm of the residual. */
 static double fill_residual(dyn_rigid_problem *p)
 {
     const size_t k   = dyn_rigid_rows(p);
@@ -82,7 +84,7 @@ static double fill_residual(dyn_rigid_problem *p)
     return sqrt(sum);
 }
 
-/* The largest force. */
+/* Returns the largest |f|. */
 static double largest_force(const dyn_rigid_problem *p)
 {
     double largest = 0;
@@ -91,7 +93,8 @@ static double largest_force(const dyn_rigid_problem *p)
     return largest;
 }
 
-/* Moves the forces by a Newton step, shortened until the residual, `before`, falls. Returns the new residual. */
+/* Moves the forces by a Newton step, which is halved until the norm of the residual, `before` the step, decreases.
+ * Returns the new norm. */
 static double take_newton_step(dyn_rigid_problem *p, double before)
 {
     const size_t     k = dyn_rigid_rows(p);

@@ -7,7 +7,7 @@
 
 enum { STATES = 64 /* a multiple of the lanes of every target */, WITH = DYN_BASE_FRICTION };
 
-/* One block of states in lanes, and what the kernels compute for it. */
+/* One block of states, in lanes, and the results of the kernels for it. */
 typedef struct measured_block {
     double *q, *qd, *qdd, *tau, *model_tau, *regressor, *joint_regressor;
 } measured_block;
@@ -26,14 +26,14 @@ static bool take_block(dyn_memory memory, const dyn_model *m, size_t W, measured
     return succeeded;
 }
 
-/* Returns a number from -1 to 1, the next of a fixed sequence. */
+/* Returns the next number, from -1 to 1, of a fixed pseudorandom sequence. */
 static double draw(unsigned *seed)
 {
     *seed = *seed * 1664525U + 1013904223U;
     return (double)(*seed >> 8) / (double)(1U << 23) - 1;
 }
 
-/* Sets the motion of a block and the torques that are measured in it. */
+/* Draws the states of a block, and computes the torques that are "measured" on the arm `real`. */
 static void measure(const dyn_kernels *kernels, const dyn_model *real, void *workspace, const measured_block *b,
                     unsigned *seed)
 {
@@ -50,8 +50,8 @@ static void measure(const dyn_kernels *kernels, const dyn_model *real, void *wor
     kernels->inverse_dynamics(&scene, workspace, &io, 1);
 }
 
-/* Adds the states of a block to the estimate. The scene has no friction: DYN_BASE_FRICTION lets the estimate find all
- * of it, not the difference from the model's. */
+/* Adds the states of a block to the estimate. The scene has no friction: with DYN_BASE_FRICTION the estimate then finds
+ * all of the friction, not the difference from the model's. */
 static bool add_measured_block(const dyn_kernels *kernels, const dyn_model *model, void *workspace,
                                const measured_block *b, dyn_estimate *estimate)
 {
@@ -73,7 +73,7 @@ static bool add_measured_block(const dyn_kernels *kernels, const dyn_model *mode
     return true;
 }
 
-/* Returns values of all parameters of a model for dyn_base_value. NULL: no memory. */
+/* Returns values of all parameters of a model for dyn_base_value, or NULL if there is no memory. */
 static double *parameters_of(dyn_memory memory, const dyn_model *model)
 {
     double *values = dyn_take(memory, dyn_parameter_count(model) * sizeof *values);
@@ -117,7 +117,7 @@ static bool identify(dyn_memory memory, const dyn_model *model, const dyn_model 
            show_parameters(memory, &estimate, model, real);
 }
 
-/* Builds the arm of the model, and the arm that is measured. */
+/* Builds the arm of the model, and the arm that is measured, with other masses, centres of mass and friction. */
 static bool build_arms(dyn_model **model, dyn_model **real)
 {
     dyn_link        links[ARM_LINKS];

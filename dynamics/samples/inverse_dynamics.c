@@ -16,8 +16,8 @@ static arm_state state_of(size_t number)
     return (arm_state){{{0.3 + t, -0.7 + 0.5 * t, 1.1 - t}, {1.2, 0.45 - t, -0.8}, {2 - t, 0.5, -1.5}}};
 }
 
-/* Returns one quantity of the first n states in lanes. The unused lanes of the last block repeat the last state. NULL:
- * no memory. */
+/* Returns q, qd or qdd (`quantity`) of the first n states, in lanes. Unused lanes of the last block repeat the last
+ * state. Returns NULL if there is no memory. */
 static double *lanes_of(dyn_memory memory, const dyn_kernels *kernels, int quantity, size_t n, size_t blocks)
 {
     const size_t states = blocks * (size_t)kernels->lanes, bytes = states * ARM_LINKS * sizeof(double);

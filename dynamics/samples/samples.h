@@ -4,7 +4,7 @@
 #include "dynamics/loops/mechanism.h"
 #include "dynamics/memory/arena.h"
 
-/* Each prints a table, and returns false if a computation failed. */
+/* Each function prints a table and returns false if a computation failed. */
 bool show_inverse_dynamics(void);
 bool show_loop(void);
 bool show_simulation(void);
@@ -14,11 +14,11 @@ bool show_identification(void);
 
 enum { ARM_LINKS = 3, FOUR_BAR_LINKS = 3 };
 
-/* Returns an arm: a joint about the vertical z axis carries two joints about y. `links` keeps its links. */
+/* Describes an arm: a joint about the vertical z axis carries two joints about y. The description refers to `links`. */
 dyn_description describe_arm(dyn_link links[ARM_LINKS]);
 
-/* Returns the tree of a four-bar linkage in the plane x-y, with gravity along -y: crank and coupler in series, and the
- * rocker on the base. The joint between coupler and rocker, which closes the loop, is not part of the tree. */
+/* Describes the tree of a four-bar linkage in the x-y plane, with gravity along -y: crank and coupler in series, and
+ * the rocker on the base. The joint between coupler and rocker, which closes the loop, is not part of the tree. */
 dyn_description describe_four_bar(dyn_link links[FOUR_BAR_LINKS]);
 
 /* A four-bar linkage that is ready for loop_kernels.h. `tree` is from malloc, the loops are in the arena. */

@@ -1,17 +1,17 @@
-/* simulation.c - lets a four-bar linkage swing freely, by fixed steps of the classical Runge-Kutta method and by steps
- * of a pair with error control. Without friction and motor torque the sum of kinetic and potential energy is constant.
- */
+/* simulation.c - simulates a four-bar linkage that swings freely, by fixed steps of the classical Runge-Kutta method
+ * and by steps of an embedded pair with error control. Without friction and motor torque the sum of kinetic and
+ * potential energy is constant. */
 #include "samples.h"
 #include "dynamics/simulation/robot_ode.h"
 #include <stdio.h>
 
 #define STEP      1e-3  /* s, of fixed steps */
-#define TOLERANCE 1e-10 /* of steps with error control */
+#define TOLERANCE 1e-10 /* relative and absolute tolerance of steps with error control */
 #define DURATION  1.0   /* s */
 
 enum { SHOWN = 5 /* number of intervals, at whose ends a row is shown */ };
 
-/* One simulation of the linkage: with one lane an array in lanes is that of the state. */
+/* One simulation of the linkage. The kernels have one lane, so that an array in lanes holds one state. */
 typedef struct swing {
     const char    *name;
     dyn_scene      scene;
@@ -19,7 +19,7 @@ typedef struct swing {
     dyn_robot_ode  ode;
 } swing;
 
-/* Describes the swing and sets its start: 0.9 rad and 6 rad/s of the crank. Returns false if that fails. */
+/* Sets up the simulation, starting at 0.9 rad and 6 rad/s of the crank. Returns false if that fails. */
 static bool start(dyn_memory memory, const four_bar *linkage, const dyn_integrator *integrator, swing *s)
 {
     *s            = (swing){.name = integrator->name, .scene = {.model = linkage->tree, .gravity = {0, -9.81, 0}}};
@@ -40,8 +40,7 @@ static bool start(dyn_memory memory, const four_bar *linkage, const dyn_integrat
     return dyn_ode_is_sound(state);
 }
 
-/* Prints time, q and qd of the crank, and the energy. dyn_robot_ode_rate closes the loops at the state that is shown.
- */
+/* Prints time, q and qd of the crank, and the energy. dyn_robot_ode_rate closes the loops at the printed state. */
 static void show(swing *s, double time)
 {
     const dyn_ode   *state     = &s->ode.state;

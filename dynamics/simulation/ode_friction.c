@@ -33,7 +33,8 @@ const dyn_scene *dyn_ode_friction_scene(const dyn_robot_ode *ode)
     return ode->friction ? &ode->friction->rigid : ode->s->scene;
 }
 
-/* Sets the sense of motion: that of q', but that of its side for a joint that can stick, or none if not `held`. */
+/* Sets f->side, the sense of motion by which the friction map takes sharp friction: the sign of q', but for joints that
+ * can stick their side (ode_stiction.h) or, if not `held`, 0. */
 static void set_sides(const dyn_robot_ode *ode, const double *qd, bool held)
 {
     const dyn_ode_friction *f = ode->friction;
@@ -50,20 +51,20 @@ static void map(const dyn_robot_ode *ode, const dyn_friction_map *io)
     ode->friction->map(ode->s->scene, ode->workspace, io, 1);
 }
 
-/* Maps efforts by the friction that the controller knows. */
+/* Maps efforts to or from efforts without friction, with the friction that the controller knows. */
 static void map_controlled(const dyn_robot_ode *ode, const dyn_friction_map *io)
 {
     ode->friction->map(&ode->controller_scene, ode->workspace, io, 1);
 }
 
-/* Returns the friction with which joint j slides to a side (1, -1; 0: none) at this rate, N m or N. */
+/* Returns the friction, N m or N, with which joint j slides to `side` (1, -1; 0: no friction) at the rate `rate`. */
 static double sliding(const dyn_robot_ode *ode, const dyn_friction_joint *j, int side, double rate)
 {
     return side == 0 ? 0 : dyn_stiction_sliding(ode->s->scene->model, &j->at_rest, side, rate);
 }
 
-/* Sets T to tau plus the friction by the sign of q', which kernels subtract, less the friction by the side of joints
- * that can stick. */
+/* Sets T to tau plus the friction by the sign of q', which the kernels of models with loops subtract, minus the
+ * friction by the side of joints that can stick. */
 static void exchange_friction(const dyn_robot_ode *ode, const double *qd, double *T)
 {
     const size_t W = ode->W;
@@ -77,7 +78,7 @@ static void exchange_friction(const dyn_robot_ode *ode, const double *qd, double
         }
 }
 
-/* True if the side of a joint in a lane is not the sign of its rate. */
+/* True if the side of a joint in a lane differs from the sign of its rate. */
 static bool has_other_side(const dyn_friction_joint *j, size_t lane, double rate)
 {
     return (rate > 0) - (rate < 0) != j->side[lane];
@@ -112,7 +113,7 @@ void dyn_ode_friction_compensate(const dyn_robot_ode *ode, const double *qd)
         }
 }
 
-/* Adds `sign` times the friction of joints at rest that follow (ode_stiction.h). */
+/* Adds `sign` times the friction of joints that follow, which are at rest without sticking (ode_stiction.h), to T. */
 static void add_following(const dyn_robot_ode *ode, double sign, double *T)
 {
     for (size_t k = 0; k < dyn_ode_stiction_count(ode); k++)

@@ -8,21 +8,21 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 2 /* Newton iterations with one Jacobian; steps are short, so two reach rounding */ };
+enum { ROUNDS = 2 /* Newton iterations with one Jacobian; steps are short, so that two reach rounding */ };
 
-#define UNSETTLED 1e4   /* of the velocity block: velocities of stages are less consistent than those after a step */
-#define RESTING   1e-9  /* relative: a contact velocity counts as zero below this times the joints' contributions */
-#define STILL     1e-12 /* absolute, m/s and rad/s, for rounding errors of a motion that starts at rest */
+#define UNSETTLED 1e4   /* factor of V (held_directions.h) for `velocity`, since stages are less consistent */
+#define RESTING   1e-9  /* relative to the joints' contributions: smaller velocities along held axes count as zero */
+#define STILL     1e-12 /* absolute, m/s and rad/s: bound of rounding errors of a motion that starts at rest */
 
 struct dyn_ode_held {
-    dyn_held_set      fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
+    dyn_held_set      fixed;       /* frames and world axes along which the position is kept; fixed.k may be 0 */
     dyn_contact_block velocity;    /* constraint matrices of all held axes */
     dyn_contact_block position;    /* constraint matrices of the axes of `fixed` */
     dyn_frame        *frames;      /* [n] the held frames */
     double           *start_poses; /* in lanes: [n][3] origins, then [n][4] quaternions, at time 0 */
     double           *poses;       /* in lanes: present poses, laid out like start_poses */
     double           *wrenches;    /* in lanes: 6 per frame, the wrench on each */
-    double           *residual;    /* in lanes: 6 per frame, the accelerations that damping leaves */
+    double           *residual;    /* in lanes: accelerations along held axes that damping leaves, 6 per frame */
     double           *q, *qd;      /* in lanes: scratch */
     double           *step;        /* in lanes: nv, scratch: change of positions */
     double           *offsets; /* in lanes: fixed.k, displacements from the initial poses along the axes of `fixed` */
@@ -36,8 +36,8 @@ static void add_axes(dyn_held_frame *place, int first)
         place->axis[place->n++] = i;
 }
 
-/* Returns the axes along which a held frame keeps its position, given those along which its velocity is held
- * (ode_held_frames.h). */
+/* Returns the axes along which the position of a held frame is kept (ode_held_frames.h), given the axes along which its
+ * velocity is held. */
 static dyn_held_frame fixed_axes_of(const dyn_held_frame *held)
 {
     dyn_held_frame place = {.frame = held->frame};
@@ -123,7 +123,8 @@ static void find_poses(const dyn_robot_ode *ode, const double *q, double *to)
 
 /* --- the rate --------------------------------------------------------------------------------------------------- */
 
-/* Factors the constraint in all lanes. Coordinates that stick are driven, or those with a prescribed motion alone. */
+/* Factors the constraint matrix in all lanes. Driven coordinates are those with a prescribed motion and, if `sticking`,
+ * those that stick. */
 static void factor_constraint(dyn_robot_ode *ode, dyn_contact_block *b, bool sticking)
 {
     const dyn_contact_states states = states_of(ode, NULL, NULL);
@@ -136,7 +137,8 @@ static void factor_constraint(dyn_robot_ode *ode, dyn_contact_block *b, bool sti
     dyn_contact_factor(b, &states);
 }
 
-/* Finds the efforts of the held frames and the change of the accelerations qdd that they cause, in all lanes. */
+/* Computes the wrenches on the held frames and the change of the accelerations qdd that they cause, in all lanes.
+ * `checks`: marks contradictory constraints. */
 static void find_constraint_efforts(const dyn_robot_ode *ode, const double *qdd, bool checks)
 {
     const dyn_contact_states states = states_of(ode, NULL, NULL);
@@ -152,7 +154,7 @@ void dyn_ode_held_rate(dyn_robot_ode *ode, double t, const double *qd, double *q
     factor_constraint(ode, b, true);
     find_constraint_efforts(ode, qdd, true);
     for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++) {
-        if (!dyn_contact_is_factored(b, l)) continue; /* the numbers are too large; the rate is not finite either */
+        if (!dyn_contact_is_factored(b, l)) continue; /* numbers are too large; then the rate is not finite either */
         dyn_contact_put_wrenches(b, l, c->wrenches);
         if (b->contradictory[l] > 0)
             dyn_fault_record(&ode->state.fault[l], DYN_FAULT_CONTRADICTION, t, (size_t)b->contradictory[l]);
@@ -191,7 +193,8 @@ void dyn_ode_held_subtract_efforts(const dyn_robot_ode *ode, double *tau)
 
 /* --- projection after a step -------------------------------------------------------------------------------------- */
 
-/* The rotation vector, in world axes, from unit quaternion b to r: 2 atan2(|v|, s) v/|v| with (v, s) = r b^-1. */
+/* Writes the rotation vector, in world axes, from the orientation b to r, unit quaternions x y z w: 2 atan2(|v|, s)
+ * v/|v| with (v, s) = r b^-1. */
 static void turn_between(const double *r, const double *b, size_t W, double turn[3])
 {
     const double x = r[0], y = r[W], z = r[2 * W], w = r[3 * W], a = b[0], e = b[W], f = b[2 * W], g = b[3 * W];
@@ -218,7 +221,8 @@ static double find_height(const dyn_robot_ode *ode, const double *poses, size_t 
     return height;
 }
 
-/* Finds the displacements of the held frames from their initial poses in lane l, one per row of c->position. */
+/* Writes the displacements of the held frames from their initial poses in lane l to c->offsets, one per row of
+ * c->position. */
 static void find_offsets(const dyn_robot_ode *ode, size_t l)
 {
     const dyn_ode_held *c = ode->contact;
@@ -241,7 +245,7 @@ void dyn_ode_held_move(const dyn_robot_ode *ode, size_t l, double *to, const dou
     const dyn_mechanism *m = &ode->s->mechanism;
     for (size_t i = 0; i < m->tree->n_bodies; i++) {
         const dyn_body *body = &m->tree->body[i];
-        if (body->joint.mimic || dyn_first_position(m, body) < 0) continue; /* passive: found by closing the loops */
+        if (body->joint.mimic || dyn_first_position(m, body) < 0) continue; /* passive: set by closing the loops */
         size_t q = (size_t)dyn_first_position(m, body), v = (size_t)dyn_first_velocity(m, body);
         dyn_coordinates_move(body, to + q * ode->W + l, ode->W, step + v * ode->W + l, 1);
     }
@@ -289,7 +293,7 @@ void dyn_ode_held_finish_step(dyn_robot_ode *ode, double t, double *y, size_t st
 {
     dyn_ode_held *c  = ode->contact;
     size_t        nq = ode->state.nq, nv = ode->state.nv, W = ode->W;
-    if (ode->s->damping > 0) return; /* frames with damped contacts move along the held axes */
+    if (ode->s->damping > 0) return; /* contact damping lets frames move along held axes */
     for (size_t l = 0; l < W; l++) {
         size_t from = l < lanes ? l : lanes - 1;
         for (size_t i = 0; i < nq; i++)

@@ -12,7 +12,7 @@ size_t dyn_ode_input_states(const dyn_simulation *s)
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Takes the contact block with which a controller finds the wrenches on held frames. */
+/* Allocates the contact block with which a controller computes the wrenches on held frames. */
 static bool open_contact(dyn_memory memory, dyn_robot_ode *ode)
 {
     const dyn_held_set *contact = ode->s->contact;
@@ -44,8 +44,8 @@ bool dyn_ode_input_open(dyn_memory memory, dyn_robot_ode *ode)
 
 /* --- controllers ------------------------------------------------------------------------------------------------ */
 
-/* Sets the signal and the errors of the controller at time t. If the signal is the reference, joints with a quaternion
- * have none, and their errors are 0. */
+/* Evaluates the controller's signal at time t and its errors. If the signal is the reference of coordinates, joints
+ * with a quaternion have no reference, and their errors are 0. */
 static void find_errors(dyn_robot_ode *ode, double t, const double *qd)
 {
     const dyn_actuator_input *d = &ode->s->input;
@@ -71,13 +71,14 @@ const dyn_model *dyn_ode_input_model(const dyn_simulation *s)
     return s->input.knows_payload ? s->scene->model : s->mechanism.tree;
 }
 
-/* Returns the place of the integrals behind the velocities of y, or behind the accelerations of its rate. */
+/* Returns the index at which the integrals of errors begin in y after the positions, or in its rate after the
+ * velocities. */
 static size_t integrals_at(const dyn_robot_ode *ode)
 {
     return (ode->state.nv + dyn_controller_states(ode->s->input.controller, ode->s->mechanism.tree)) * ode->W;
 }
 
-/* Returns the input of the controller at time t. The controller's own state follows q' in y. */
+/* Returns the input of the controller at time t. In y the state of the controller comes after q'. */
 static dyn_controller_input controller_input(dyn_robot_ode *ode, double t, const double *qd, double *rate)
 {
     const dyn_actuator_input *d  = &ode->s->input;
@@ -130,7 +131,8 @@ void dyn_ode_input_start(dyn_robot_ode *ode)
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
-/* Sets efforts of coordinates without actuator to zero and clips the others at their limits. NaN stays NaN. */
+/* Sets the efforts of coordinates without actuator to zero and clips the other efforts at their limits. NaN stays
+ * NaN. */
 static void bound_efforts(dyn_robot_ode *ode, const double *qd)
 {
     const dyn_actuator_input *d = &ode->s->input;
@@ -146,8 +148,8 @@ static void bound_efforts(dyn_robot_ode *ode, const double *qd)
     }
 }
 
-/* Clips the effort of a motor of a transmission, and with it the efforts at its joints. The efforts of the other motors
- * of the transmission stay as they are. */
+/* Clips the effort of a motor of a transmission by changing the efforts at its joints. The efforts of the other motors
+ * of the transmission stay the same. */
 static void bound_motor(dyn_robot_ode *ode, const dyn_motor_limit *motor, const double *qd)
 {
     const dyn_drive *drive = motor->drive;
@@ -171,8 +173,8 @@ static void bound_motor(dyn_robot_ode *ode, const dyn_motor_limit *motor, const 
     }
 }
 
-/* Writes the rates z' = r - q of the integrals of errors; 0 where z' would move the effort before clipping away from
- * the effort that acts, which the limit of a motor of a transmission may also raise. */
+/* Writes the rates z' = r - q of the integrals of errors (anti-windup: 0 if z' would move the unclipped effort further
+ * away from the clipped effort; the limit of a transmission's motor may clip upwards, too). */
 static void integrate_errors(const dyn_robot_ode *ode, double *rate)
 {
     const dyn_actuator_input *d  = &ode->s->input;

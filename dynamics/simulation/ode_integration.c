@@ -1,4 +1,4 @@
-/* ode_integration.c - gives the equations of a simulation to an integrator (ode_integration.h). */
+/* ode_integration.c - connects the equations of a simulation to an integrator (ode_integration.h). */
 #include "ode_integration.h"
 #include "ode_input.h"
 #include "dynamics/rigid_contact/rigid_events.h"
@@ -99,7 +99,8 @@ static const dyn_ode_functions functions = {
     .stop         = ode_stop,
 };
 
-/* With rigid contacts the events are theirs. Steps are those of integrators that locate events. */
+/* Functions of a simulation with rigid contacts, whose only events are those of the contacts. Integrators locate
+ * events. */
 static const dyn_ode_functions rigid_functions = {
     .rate         = ode_rate,
     .normalize    = ode_normalize,
@@ -114,8 +115,8 @@ static const dyn_ode_functions rigid_functions = {
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
-/* Lists what an integration carries from step to step: the closed position, at which the next path to closed loops
- * starts. */
+/* Lists the arrays that an integration must save and restore with its state: the closed position at which the next path
+ * to closed loops starts. */
 static void list_carried(const dyn_robot_ode *ode, dyn_ode *state)
 {
     const dyn_mechanism *m = &ode->s->mechanism;
@@ -125,7 +126,7 @@ static void list_carried(const dyn_robot_ode *ode, dyn_ode *state)
     state->n_carried  = 2;
 }
 
-/* Returns the longest step, s, with which no contact is missed; 0: any. */
+/* Returns the longest step, in s, in which no contact is missed; 0: no limit. */
 static double longest_step(const dyn_robot_ode *ode)
 {
     const double compliant = dyn_compliant_contacts_longest_step(&ode->ground, ode->s->mechanism.tree->mass);

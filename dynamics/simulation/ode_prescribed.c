@@ -56,8 +56,8 @@ const double *dyn_ode_prescribed_accelerations(const dyn_robot_ode *ode)
     return ode->prescribed ? ode->prescribed->accelerations : NULL;
 }
 
-/* Sets tau of prescribed coordinates to inverse dynamics(q, q', q'') - J^T l, with l the wrenches on held frames; with
- * a friction map that is T, to which the friction is added. */
+/* Sets tau of prescribed coordinates to inverse dynamics(q, q', q'') - J^T l, with l the wrenches on held frames. If
+ * there is a friction map, this is the effort T without friction, and the friction is added. */
 void dyn_ode_prescribed_efforts(dyn_robot_ode *ode, const double *qd, const double *qdd)
 {
     const dyn_prescribed_motion *p = &ode->s->prescribed;

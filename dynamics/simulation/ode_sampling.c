@@ -4,13 +4,13 @@
 #include <string.h>
 
 struct dyn_ode_sampling {
-    size_t  taken, arrived;  /* number of samples that were taken; of those whose efforts have arrived */
-    size_t  length;          /* most samples whose efforts have not arrived yet */
-    double *tau, *unclipped; /* length x nv: efforts of sample k in row k % length, and the same before clipping */
-    double *acting[2];       /* nv each: the efforts that act, and those before clipping */
+    size_t  taken, arrived;  /* number of samples taken so far; number of those whose efforts have begun to act */
+    size_t  length;          /* largest number of samples that wait for their delay */
+    double *tau, *unclipped; /* length x nv: efforts of sample k, in row k % length; before clipping */
+    double *acting[2];       /* nv each: the efforts that act now, and these before clipping */
 };
 
-/* Writes the times k period + after between 0 and `last` to `times` (NULL: counts only). Returns their number. */
+/* Writes the times k period + after between 0 and `last` to `times` (NULL: only counts). Returns their number. */
 static size_t put_times(double period, double after, double last, double *times)
 {
     size_t n = 0;
@@ -50,7 +50,7 @@ static void let_act(const dyn_robot_ode *ode, size_t sample)
     memcpy(s->acting[1], s->unclipped + place, n * sizeof *s->tau);
 }
 
-/* Evaluates the controller at ode->state.y, stores its efforts and adds to the integrals of the errors. */
+/* Evaluates the controller at ode->state.y, stores its efforts and advances the integrals of the errors. */
 static void take_sample(dyn_robot_ode *ode, double t)
 {
     dyn_ode_sampling *s = ode->sampling;

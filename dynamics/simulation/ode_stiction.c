@@ -25,8 +25,8 @@ static bool take_arrays(dyn_memory memory, const dyn_robot_ode *ode, dyn_ode_sti
     return all && s->joint && s->driven && s->index && s->breaks;
 }
 
-/* Lists the coordinates that can stick and are not prescribed. Motors of transmissions and passive joints, which hold
- * combinations of coordinates, do not stick in a simulation. */
+/* Lists the coordinates that can stick and are not prescribed. Motors of transmissions and passive joints, whose rows
+ * combine several coordinates, do not stick in a simulation. */
 static bool list_joints(dyn_memory memory, const dyn_robot_ode *ode, dyn_ode_stiction *s)
 {
     const bool         *prescribed = ode->s->prescribed.mask;
@@ -84,7 +84,8 @@ static bool same_driven(const dyn_robot_ode *ode, size_t a, size_t b)
     return memcmp(dyn_ode_driven(ode, a), dyn_ode_driven(ode, b), ode->state.nv * sizeof(bool)) == 0;
 }
 
-/* Calls the kernel once for each set of driven coordinates, and keeps the results of the lanes with that set. */
+/* Calls the kernel once for each different set of driven coordinates, and keeps the results of the lanes that have this
+ * set. */
 void dyn_ode_stiction_accelerate(dyn_robot_ode *ode, dyn_forward_dynamics *io)
 {
     const dyn_ode_stiction *s  = ode->stiction;
@@ -128,7 +129,7 @@ dyn_stiction_joint dyn_ode_stiction_limits(const dyn_robot_ode *ode, const dyn_f
     return dyn_stiction_limit_at(&j->at_rest, ode->stiction->efforts[j->v * ode->W + lane]);
 }
 
-/* Sets s->needed, the friction that sticking joints need: u - T + J^T l (ode_stiction.h). */
+/* Sets s->needed, the friction that sticking joints need: u - T + J^T l (symbols: ode_stiction.h). */
 static void find_needed(const dyn_robot_ode *ode, const double *qd, const double *qdd)
 {
     const dyn_ode_stiction *s  = ode->stiction;

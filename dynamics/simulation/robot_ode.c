@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LARGEST 1e100 /* m, rad, J and their rates: larger values would overflow when squared */
+#define LARGEST 1e100 /* m, rad, J and their rates: squares of larger values could overflow */
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
 /* Records faults of lanes in which one of n values exceeds `most`. */
@@ -27,7 +27,7 @@ static void check_velocities(dyn_robot_ode *ode, double t, const double *qd)
     check_bound(ode, t, qd, (dyn_fault_bound){DYN_FAULT_VELOCITY, DYN_MAX_RATE, .n = ode->state.nv});
 }
 
-/* Checks the joints of a robot with loops, passive joints included, at the velocities of the last kernel call. */
+/* Checks the velocities of all joints of a robot with loops, passive joints included, at the last kernel call. */
 static void check_passive_velocities(dyn_robot_ode *ode, double t)
 {
     if (!ode->loops) return;
@@ -40,8 +40,8 @@ static void check_accelerations(dyn_robot_ode *ode, double t, const double *qdd)
     check_bound(ode, t, qdd, (dyn_fault_bound){DYN_FAULT_ACCELERATION, DYN_MAX_ACCELERATION, .n = ode->state.nv});
 }
 
-/* Replaces q by the last closed position in lanes with a fault, for robots with loops. Continuation along a diverging
- * motion would take a time proportional to its length. */
+/* In lanes with a fault, replaces q of a robot with loops by the last closed position. Continuation along a diverging
+ * motion would take a time proportional to the motion's length. */
 static void freeze(const dyn_robot_ode *ode, double *q)
 {
     for (size_t i = 0; ode->loops && i < ode->state.nq; i++)
@@ -159,7 +159,8 @@ static void set_wrenches(dyn_robot_ode *ode, double t, const double *qd)
 
 /* --- loops ------------------------------------------------------------------------------------------------------ */
 
-/* Closes the loops of all lanes at q. Records a fault at time t where that fails, and returns false. */
+/* Closes the loops of all lanes at q, along the path `from`. Returns false, with a fault at time t, where that
+ * fails. */
 static bool close_loops(dyn_robot_ode *ode, double t, const double *q, const dyn_approach *from)
 {
     bool closed = dyn_loop_close(ode->loops, ode->s->scene, q, from, dyn_robot_ode_distinct_lanes(ode));
@@ -172,7 +173,7 @@ static bool close_loops(dyn_robot_ode *ode, double t, const double *q, const dyn
     return closed;
 }
 
-/* Stores the closed positions at actuated coordinates q: the next path to closed loops starts there. */
+/* Stores the closed positions at the actuated coordinates q, at which the next path to closed loops starts. */
 static void store_closed(dyn_robot_ode *ode, const double *q)
 {
     const dyn_loops *loops = ode->s->mechanism.loops;
@@ -220,7 +221,7 @@ void dyn_robot_ode_start(dyn_robot_ode *ode)
 
 /* --- work ------------------------------------------------------------------------------------------------------- */
 
-/* Sets `to` to a power in all lanes: sign times the sum of effort_i q'_i. */
+/* Sets `to` to a power in all lanes: `sign` times the sum of effort_i q'_i. */
 static void power(const dyn_robot_ode *ode, const double *effort, const double *qd, double sign, double *to)
 {
     size_t W = ode->W;
@@ -232,8 +233,8 @@ static void power(const dyn_robot_ode *ode, const double *effort, const double *
     }
 }
 
-/* Finds the powers of actuators, friction and wrenches. The efforts of wrenches are -tau of inverse dynamics at rest
- * without gravity, friction and springs. */
+/* Computes the powers of actuators, friction and wrenches. The efforts of wrenches are minus tau of inverse dynamics at
+ * rest without gravity, friction and springs. */
 static void find_powers(dyn_robot_ode *ode, const double *qd, double *to)
 {
     size_t W = ode->W;
@@ -256,7 +257,7 @@ static void find_powers(dyn_robot_ode *ode, const double *qd, double *to)
 
 /* --- right-hand side ---------------------------------------------------------------------------------------------- */
 
-/* Closes the loops along the path from the closed position of the last step. */
+/* Closes the loops along the straight line from the closed position of the last step. */
 bool dyn_robot_ode_close_loops(dyn_robot_ode *ode, double t, const double *q)
 {
     dyn_approach from = {.q = ode->closed_q, .passive = ode->closed_passive};
@@ -278,7 +279,7 @@ void dyn_robot_ode_finish_step(dyn_robot_ode *ode, double t, double *y, size_t s
     store_closed(ode, ode->step_q);
 }
 
-/* Returns the first angle beyond its range at positions `q` with entries `stride` apart; NULL: none. */
+/* Returns the first angle that is out of range at positions `q` with entries `stride` apart; NULL: none. */
 static const dyn_bound *find_angle_beyond(const dyn_simulation *s, const double *q, size_t stride)
 {
     for (const dyn_bound *a = s->angle; a < s->angle + s->n_angles; a++)
@@ -298,8 +299,8 @@ static bool is_in_range(dyn_robot_ode *ode, const double *y, double t, size_t l)
     return ode->state.fault[l].kind == DYN_FAULT_NONE;
 }
 
-/* Records a fault where forward dynamics found a singular mass matrix. Pivots of a state out of range are NaN and mean
- * nothing. */
+/* Records a fault in lanes in which forward dynamics found a singular mass matrix. If a state is out of range, its
+ * pivots may be NaN, which is no such fault. */
 static void note_singular(dyn_robot_ode *ode, const double *y, double t)
 {
     for (size_t l = 0; l < ode->W; l++)
@@ -315,7 +316,7 @@ static void invalidate(const dyn_robot_ode *ode, double *rate)
             rate[i * ode->W + l] = NAN;
 }
 
-/* Finds the accelerations without held frames. */
+/* Computes the accelerations without held frames, io->qdd. */
 static void accelerate_robot(dyn_robot_ode *ode, dyn_forward_dynamics *io)
 {
     io->driven_qdd = dyn_ode_prescribed_accelerations(ode);
@@ -326,8 +327,8 @@ static void accelerate_robot(dyn_robot_ode *ode, dyn_forward_dynamics *io)
         ode->kernels->forward_dynamics(dyn_ode_friction_scene(ode), ode->workspace, io, 1);
 }
 
-/* Prepares calls of `kernels` at y, in which the prescribed coordinates have their motion. Sets *closed to false if
- * loops of a lane do not close. Returns the velocities. */
+/* Prepares calls of `kernels` at y, with prescribed coordinates in it: sets ode->q and closes the loops. Sets *closed
+ * to false if the loops of a lane do not close. Returns the velocities. */
 static const double *prepare_state(dyn_robot_ode *ode, double t, const double *y, bool *closed)
 {
     const size_t  W = ode->W, nq = ode->s->mechanism.nq;

@@ -6,22 +6,24 @@
 #include <math.h>
 #include <string.h>
 
-/* A joint is immobile if held frames reduce its acceleration under a force below this share of the free one. */
+/* A joint is immobile if, with held frames, its acceleration per unit of force is below this part of that without held
+ * frames. */
 #define IMMOBILE 1e-12
 
-/* Margin at the limit, as a part of the limits: more than the rounding error with which joints are decided to stick. */
+/* Margin at a friction limit, relative to the limits: more than the rounding error of the decision which joints
+ * stick. */
 #define SLACK 4e-12
 
-/* rad/s or m/s: a joint that follows starts to slide at this rate, and has rounding errors below it. If a correction
- * moves it faster, it slides at FASTER times that rate. */
+/* rad/s or m/s: a joint that follows starts to slide at this speed; below it, its rate is a rounding error. If a
+ * correction gives it a rate, it starts to slide at FASTER times that rate. */
 #define STARTS 1e-9
 #define FASTER 4
 
-/* Joints that stop leave other rates as they are up to this many times the rates that they lose. A larger change is
- * that of a joint that passes through zero while the others move on, such as at the dead point of a crank. */
+/* Joints that stop may change other rates by up to this many times the rates that they lose. A larger change means that
+ * a joint passes through zero while the others move on, such as at the dead point of a crank. */
 #define GAIN 1e3
 
-enum { TURNS = 8 /* most corrections at one instant */ };
+enum { TURNS = 8 /* most corrections of velocities at one event */ };
 
 /* Updates stiction->needed, the friction that sticking joints need. */
 static void update_needed(dyn_robot_ode *ode, double t, const double *y)
@@ -29,8 +31,8 @@ static void update_needed(dyn_robot_ode *ode, double t, const double *y)
     dyn_robot_ode_rate(ode, t, y, ode->state.stage_rate[0]);
 }
 
-/* Evaluates the rate at ode->state.y. While it is not decided which joints stick, held frames may contradict them: that
- * is no fault. */
+/* Evaluates the rate at ode->state.y and discards its faults: until it is decided which joints stick, they may
+ * contradict held frames, which is no fault. */
 static void evaluate(dyn_robot_ode *ode, double t)
 {
     dyn_fault before[DYN_MAX_LANES];
@@ -41,13 +43,13 @@ static void evaluate(dyn_robot_ode *ode, double t)
 
 /* --- decisions ---------------------------------------------------------------------------------------------------- */
 
-/* The number of lanes with different simulations. */
+/* Returns the number of lanes with different simulations. */
 static size_t simulations(const dyn_robot_ode *ode)
 {
     return ode->s->integrator->lanes == DYN_LANES_ROWS ? ode->state.rows : 1;
 }
 
-/* Sets the side of a joint in a lane, and in the lanes that repeat its simulation. */
+/* Sets the side of a joint in a lane, and in the lanes after it that repeat its simulation. */
 static void set_side(dyn_robot_ode *ode, dyn_friction_joint *j, size_t lane, int side)
 {
     const size_t last = simulations(ode) - 1;
@@ -56,7 +58,7 @@ static void set_side(dyn_robot_ode *ode, dyn_friction_joint *j, size_t lane, int
         dyn_ode_stiction_set_side(ode, j, l, side);
 }
 
-/* Stops a joint in a lane, and in the lanes that repeat its simulation. */
+/* Stops a joint in a lane, and in the lanes that repeat its simulation: sets its side and rate to 0. */
 static void stop(dyn_robot_ode *ode, dyn_friction_joint *j, size_t lane)
 {
     double      *rate = ode->state.y + (ode->state.nq + j->v) * ode->W;
@@ -68,7 +70,7 @@ static void stop(dyn_robot_ode *ode, dyn_friction_joint *j, size_t lane)
         rate[l] = 0;
 }
 
-/* Lets a joint of a lane follow, and in the lanes that repeat its simulation. */
+/* Lets a joint follow in a lane, and in the lanes that repeat its simulation, with the friction `friction`. */
 static void follow(dyn_robot_ode *ode, dyn_friction_joint *j, size_t lane, double friction)
 {
     const size_t last = simulations(ode) - 1;
@@ -78,7 +80,7 @@ static void follow(dyn_robot_ode *ode, dyn_friction_joint *j, size_t lane, doubl
         dyn_ode_stiction_follow(ode, j, l, friction);
 }
 
-/* Gives a joint of a lane the state that row i of the solution has. */
+/* Gives a joint in a lane the state of row i of the solution r: sliding, following or sticking. */
 static void put(dyn_robot_ode *ode, dyn_friction_joint *j, size_t lane, const dyn_friction_rows *r, size_t i)
 {
     if (r->side[i] != 0)
@@ -89,7 +91,7 @@ static void put(dyn_robot_ode *ode, dyn_friction_joint *j, size_t lane, const dy
         stop(ode, j, lane);
 }
 
-/* Some of the simulations: from lane `first` on, before lane `end`. */
+/* A range of simulations: lanes `first` to end - 1. */
 typedef struct range {
     size_t first, end;
 } range;
@@ -122,16 +124,16 @@ static double rate_of(const dyn_robot_ode *ode, const double *y, const dyn_frict
     return y[(ode->state.nq + j->v) * ode->W + lane];
 }
 
-/* Returns the velocity of a joint of one lane in the direction of its side: negative if it has turned since it had the
- * velocity `from`. Infinite for joints at rest. */
+/* Returns the velocity of a joint of one lane in the direction of its side: negative if it has reversed since it had
+ * the velocity `from`. Infinite for joints at rest. */
 static double joint_advance(const dyn_friction_joint *j, size_t lane, double rate, double from)
 {
     const int side = j->side[lane];
     return side == 0 ? HUGE_VAL : side * rate - fmax(fmin(side * from, 0), -DYN_TURNED_RATE);
 }
 
-/* Stops the joints that move against their side at a rate above `still`, since they had the velocities `from` (nv in
- * lanes). Returns true if there are any. */
+/* Stops the joints that move against their side faster than `still`, and have reversed since they had the velocities
+ * `from` (nv in lanes). Returns true if there are any. */
 static bool stop_turning(dyn_robot_ode *ode, const double *from, double still, range of)
 {
     bool any = false;
@@ -145,8 +147,8 @@ static bool stop_turning(dyn_robot_ode *ode, const double *from, double still, r
     return any;
 }
 
-/* Stops the joints of a lane that held frames and joints that stick leave no motion: their q' is a rounding error. Sets
- * *any if there are any. Returns false, and stops none, if one moves faster than `allowed`. */
+/* Stops the joints of a lane that cannot move because of held frames and sticking joints: their q' is a rounding error.
+ * Sets *any if there are any. Returns false, and stops none, if one moves faster than `allowed`. */
 static bool stop_immobile(dyn_robot_ode *ode, size_t lane, double allowed, bool *any)
 {
     const dyn_friction_state state = dyn_stiction_problem_state(ode, lane);
@@ -168,13 +170,14 @@ static bool stop_immobile(dyn_robot_ode *ode, size_t lane, double allowed, bool 
     return true;
 }
 
-/* Stores the velocities, before joints stop. */
+/* Stores the velocities in stiction->before, before joints stop. */
 static void remember(const dyn_robot_ode *ode)
 {
     memcpy(ode->stiction->before, ode->state.y + ode->state.nq * ode->W, ode->state.nv * ode->W * sizeof(double));
 }
 
-/* The largest change of a velocity in a lane that the rates account for which joints have lost since `remember`. */
+/* Returns the largest change of a velocity in a lane that the rates can cause that joints have lost since
+ * `remember`. */
 static double allowed_change(const dyn_robot_ode *ode, size_t lane)
 {
     const dyn_ode_stiction *s    = ode->stiction;
@@ -184,7 +187,7 @@ static double allowed_change(const dyn_robot_ode *ode, size_t lane)
     return GAIN * lost + STARTS;
 }
 
-/* The largest change of a velocity in a lane since `remember`. */
+/* Returns the largest change of a velocity in a lane since `remember`. */
 static double largest_change(const dyn_robot_ode *ode, size_t lane)
 {
     const double *qd   = ode->state.y + ode->state.nq * ode->W;
@@ -194,9 +197,8 @@ static double largest_change(const dyn_robot_ode *ode, size_t lane)
     return most;
 }
 
-/* Corrects the velocities of a simulation after joints have stopped, and stops those that turn then or are left without
- * motion. Returns false if a velocity changes by more than that accounts for. Sets *again if more joints have stopped.
- */
+/* Corrects the velocities of a simulation after joints have stopped, and stops joints that then reverse or cannot move.
+ * Returns false if a velocity changes by more than allowed_change. Sets *again if more joints have stopped. */
 static bool correct_velocities(dyn_robot_ode *ode, double t, size_t lane, bool *again)
 {
     const range  of      = {lane, lane + 1};
@@ -208,8 +210,8 @@ static bool correct_velocities(dyn_robot_ode *ode, double t, size_t lane, bool *
     return stop_immobile(ode, lane, allowed, again);
 }
 
-/* Stops further joints after some have stopped, until none moves against its side. If velocities would jump, they stay
- * as they are: then accelerations tell which joints stop. Returns false in that case. */
+/* After some joints have stopped, stops further ones until none moves against its side. If velocities would jump,
+ * restores them and returns false: then the accelerations decide which joints stop. */
 static bool settle(dyn_robot_ode *ode, double t, size_t lane)
 {
     const size_t bytes = ode->state.entries * ode->W * sizeof *ode->state.y;
@@ -232,8 +234,8 @@ static void clear_uncorrected(const dyn_robot_ode *ode)
     memset(ode->stiction->uncorrected, 0, sizeof ode->stiction->uncorrected);
 }
 
-/* Lets sliding joints of a lane slide in the direction in which a correction moves them, and joints that follow,
- * follow. Returns true if a side changes. */
+/* Gives sliding joints of a lane the side in which a correction moves them, and adapts the speed at which following
+ * joints start to slide. Returns true if a side changes. */
 static bool turn_sides(dyn_robot_ode *ode, size_t lane)
 {
     bool any = false;
@@ -248,8 +250,8 @@ static bool turn_sides(dyn_robot_ode *ode, size_t lane)
     return any;
 }
 
-/* Decides which joints of a simulation at rest stick. If joints have lost a rate to which the others are not corrected,
- * corrects these: they move as they must, whatever the accelerations are. */
+/* Decides which joints at rest stick in a simulation. If joints were stopped and the other velocities are not yet
+ * corrected, corrects them, and decides again if this changes a side. */
 static void decide_and_correct(dyn_robot_ode *ode, double t, size_t lane)
 {
     const range of = {lane, lane + 1};
@@ -304,7 +306,8 @@ void dyn_stiction_events_share_load(dyn_robot_ode *ode)
 
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
-/* Returns the distance of the needed friction from the nearer limit, as a part of the limits; negative beyond it. */
+/* Returns the distance of the needed friction from the nearer limit, relative to the sum of both limits; negative
+ * beyond a limit. */
 static double margin(const dyn_robot_ode *ode, const dyn_friction_joint *j)
 {
     const dyn_stiction_joint at   = dyn_ode_stiction_limits(ode, j, 0);
@@ -325,7 +328,7 @@ void dyn_stiction_events_margins(dyn_robot_ode *ode, double t, const double *y, 
     }
 }
 
-/* Lets joints that follow slide in the direction in which they have started to move. */
+/* Lets joints that follow, and have begun to move, slide in the direction of their motion. */
 static void start_following(dyn_robot_ode *ode, range of)
 {
     for (size_t k = 0; k < ode->stiction->n; k++)
@@ -337,8 +340,8 @@ static void start_following(dyn_robot_ode *ode, range of)
         }
 }
 
-/* Changes joints at which an event occurred: a sliding joint comes to rest; a joint that sticks slides if it needs
- * nearly the friction of its limit, since rounding may leave it below; a joint that follows slides. */
+/* Changes joints at which an event occurred: a sliding joint comes to rest; a sticking joint slides if it needs nearly
+ * the friction of its limit, since rounding may leave it below; a joint that follows slides. */
 void dyn_stiction_events_switch(dyn_robot_ode *ode, double t)
 {
     dyn_ode_stiction *s       = ode->stiction;

@@ -4,7 +4,7 @@
 #include "ode_friction.h"
 #include "ode_prescribed.h"
 
-/* A joint whose friction has reached a limit starts to slide if it needs more than this part of the limit. */
+/* A joint whose friction has reached a limit starts to slide if it needs more than this fraction of the limit. */
 #define REACHED (1 - 1e-6)
 
 void dyn_stiction_problem_accelerate(dyn_robot_ode *ode, const double *qd, const double *T)

@@ -1,20 +1,21 @@
 /* stiction_problem.h - sets up and solves the friction problem (dynamics/joint_stiction/stiction_solver.h) of the
- * joints of a simulation at rest, at its last evaluation. */
+ * joints at rest in a simulation, at the state that was evaluated last. */
 #pragma once
 #include "ode_stiction.h"
 
-/* Finds accelerations under efforts T (nv in lanes) without held frames, in ode->stiction->qdd. */
+/* Sets ode->stiction->qdd to the accelerations under efforts T (nv in lanes) without held frames. */
 void dyn_stiction_problem_accelerate(dyn_robot_ode *ode, const double *qd, const double *T);
 
-/* Finds the accelerations and, without held frames, the mass matrix, with joints at rest free of friction. */
+/* Computes, for joints at rest without friction, the accelerations without held frames and, if no frames are held, the
+ * mass matrix. */
 void dyn_stiction_problem_prepare(dyn_robot_ode *ode, const double *qd);
 
-/* Returns one lane as the rows of the problem need it. */
+/* Returns the velocities of one lane in the form that rows of the problem need. */
 dyn_friction_state dyn_stiction_problem_state(const dyn_robot_ode *ode, size_t lane);
 
-/* Lists the joints of a lane that are at rest, or those that slide, with their limits. */
+/* Lists the joints of a lane that are at rest (`at_rest`) or that slide, as rows with their friction limits. */
 dyn_friction_rows dyn_stiction_problem_gather(const dyn_robot_ode *ode, const dyn_friction_state *state, bool at_rest);
 
-/* Solves the problem of a lane, after dyn_stiction_problem_prepare, with its rows in *r. Returns false if it is not
- * solved. */
+/* Solves the friction problem of a lane, after dyn_stiction_problem_prepare; *r becomes its rows. Returns false if no
+ * solution was found. */
 bool dyn_stiction_problem_solve(dyn_robot_ode *ode, size_t lane, dyn_friction_rows *r);

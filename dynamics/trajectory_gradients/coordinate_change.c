@@ -1,5 +1,5 @@
-/* coordinate_change.c - changes between rotation vectors of splines and quaternions of the model (coordinate_change.h).
- */
+/* coordinate_change.c - converts between rotation vectors of splines and quaternions of the model
+ * (coordinate_change.h). */
 #include "coordinate_change.h"
 #include "dynamics/model/coordinates.h"
 #include "dynamics/motion/rotation_vector.h"
@@ -13,7 +13,7 @@ enum { FREE = 6 /* velocities of a floating joint */ };
 /* A joint with a quaternion. */
 typedef struct quaternion_joint {
     size_t q, v;  /* indices of the first entries in q and in qd */
-    size_t first; /* velocities before the rotation: 3 if it floats, 0 if it is spherical */
+    size_t first; /* number of velocities before the angular ones: 3 if the joint floats, 0 if it is spherical */
 } quaternion_joint;
 
 static bool read_joint(const dyn_body *body, quaternion_joint *joint)
@@ -23,7 +23,7 @@ static bool read_joint(const dyn_body *body, quaternion_joint *joint)
     return true;
 }
 
-/* The coordinates of the spline in one lane; entries are W apart. */
+/* The coordinates of the spline and their time derivatives in one lane; entries are W apart. */
 typedef struct spline_lane {
     const double *x[DYN_SPLINE_ORDERS];
     size_t        W;
@@ -74,8 +74,8 @@ static void subtract_cross(const double a[3], const double b[3], double to[3])
         to[i] -= a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* v = R^T p' with two derivatives of its entries by time: v' = R^T p'' - w x v and v'' = R^T p''' - w x R^T p'' -
- * w' x v - w x v'. */
+/* Computes the linear velocity v = R^T p' and two time derivatives of its entries: v' = R^T p'' - w x v and v'' = R^T
+ * p''' - w x R^T p'' - w' x v - w x v'. */
 static void find_linear(const dyn_rotation_motion *rotation, const dyn_rotation_path *p, double v[3][3])
 {
     double second[3];
@@ -95,7 +95,8 @@ static void put(double *lane, size_t W, size_t entry, const double *x, size_t n)
         lane[(entry + i) * W] = x[i];
 }
 
-/* state[r] is entry 0 of derivative r of q in the lane. */
+/* Writes the coordinates of a joint and their time derivatives; state[r] is the first entry, in the lane, of derivative
+ * r of q. */
 static void put_joint(const spline_lane *s, const quaternion_joint *joint, double *const state[DYN_SPLINE_ORDERS])
 {
     const size_t        W = s->W;
@@ -139,15 +140,15 @@ void dyn_motion_put_coordinates(const dyn_motion_block *b, size_t lane, double *
 
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
 
-enum { RATES = DYN_SPLINE_ORDERS - 1 /* a velocity and its derivatives by time */ };
+enum { RATES = DYN_SPLINE_ORDERS - 1 /* a velocity and its first two time derivatives */ };
 
 static const double binomial[RATES][RATES] = {{1}, {1, 1}, {1, 2, 1}};
 
-/* The matrices of coordinate_change.h for one joint in one state; n x n, the rest is not used. */
+/* The matrices of coordinate_change.h for one joint in one state: the first n rows and columns of each. */
 typedef struct change_matrices {
     size_t n;
-    double T[RATES][FREE][FREE], V[RATES][FREE][FREE];           /* T, V, and their derivatives by time */
-    double by[DYN_SPLINE_ORDERS][DYN_SPLINE_ORDERS][FREE][FREE]; /* [r][k]: the factor of y_r in dy / d s_k, k <= r */
+    double T[RATES][FREE][FREE], V[RATES][FREE][FREE];           /* T, V, and their time derivatives */
+    double by[DYN_SPLINE_ORDERS][DYN_SPLINE_ORDERS][FREE][FREE]; /* [r][k], k <= r: factor of y_r in dy / d s_k */
 } change_matrices;
 
 /* Sets the block of M whose first entry is (first, first). */
@@ -169,7 +170,8 @@ static void add_skew_product(double M[FREE][FREE], size_t first, double k, const
     }
 }
 
-/* The linear velocity v = R^T p' has dv/dp' = R^T, (R^T)' = -[w] R^T, and dv/dx = [v] J. */
+/* Sets the rows of T and V that belong to the linear velocity v = R^T p', with dv/dp' = R^T, (R^T)' = -[w] R^T, dv/dx =
+ * [v] J. */
 static void set_linear(const dyn_rotation_motion *rotation, const double v[RATES][3], change_matrices *t)
 {
     double back[RATES][3][3]; /* R^T and its derivatives by time */
@@ -195,7 +197,7 @@ static void add_matrix(double to[FREE][FREE], double k, const double M[FREE][FRE
             to[i][j] += k * M[i][j];
 }
 
-/* With v = T s', the derivative r of v has, by that of order k of s, the derivatives
+/* Sets t->by. Since v = T s', the r-th time derivative of v has, with respect to the k-th of s, the derivative
  * binomial(r, k) V^(r - k) + binomial(r, k - 1) T^(r - k + 1). */
 static void set_factors(change_matrices *t)
 {
@@ -243,8 +245,8 @@ static void get_row(const double *lane, size_t W, size_t n, double y[FREE])
         y[i] = lane[i * W];
 }
 
-/* Turns one row of partial derivatives but for the highest order; y[r] is its first entry in the derivative of order
- * r. */
+/* Converts one row of partial derivatives, except that of the highest order: from q, qd, ... to the spline's
+ * coordinates. y[r] is the row's first entry in the derivative of order r. */
 static void change_row(const change_matrices *t, size_t orders, size_t W, double *const y[])
 {
     double old[DYN_SPLINE_ORDERS][FREE];
@@ -258,7 +260,7 @@ static void change_row(const change_matrices *t, size_t orders, size_t W, double
     }
 }
 
-/* Transforms the columns of one joint in one lane; `first` is the entry of the joint's first column. */
+/* Converts the columns of one joint in one lane; `first` is the index of the joint's first column. */
 typedef void change_action(const change_matrices *t, const dyn_partials *p, size_t nv, size_t W, size_t first);
 
 static void change_lower(const change_matrices *t, const dyn_partials *p, size_t nv, size_t W, size_t first)

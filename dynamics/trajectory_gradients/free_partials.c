@@ -1,7 +1,7 @@
 /* free_partials.c - differentiates torques along motions with free coordinates (free_partials.h). */
 #include "free_partials.h"
 
-/* y += dy/dqdd_F x for vectors x of free coordinates in b->x, y with `rows` rows, in one lane. */
+/* Adds dy/dqdd_F x to y, which has `rows` rows, in one lane: x is b->x, a vector of the free coordinates F. */
 static void add_to_vector(const dyn_free_block *b, size_t lane, size_t rows, const double *dy_dqdd, double *y)
 {
     for (size_t r = 0; r < rows; r++)
@@ -9,7 +9,7 @@ static void add_to_vector(const dyn_free_block *b, size_t lane, size_t rows, con
             y[r * b->W + lane] += dy_dqdd[(r * b->nv + b->free[i]) * b->W + lane] * b->x[i];
 }
 
-/* Returns the rows of mimic joints, which are behind the nv rows of the coordinates. */
+/* Returns the rows of mimic joints, which come after the nv rows of the coordinates. */
 static dyn_partials followers_of(const dyn_free_block *b, const dyn_partials *y)
 {
     dyn_partials rows = {.rows = y->rows - b->nv, .orders = y->orders};
@@ -18,7 +18,8 @@ static dyn_partials followers_of(const dyn_free_block *b, const dyn_partials *y)
     return rows;
 }
 
-/* Solves M_FF x = wanted_F - y_F in one lane, adds M_F x to y, and sets y_F to wanted_F. wanted NULL: zeros. */
+/* Solves M_FF x = wanted_F - y_F in one lane, adds M_F x to y, and sets y_F to wanted_F. F are the free coordinates,
+ * M_F their columns of M; x is b->x. wanted NULL: zeros. */
 static void satisfy(const dyn_free_block *b, size_t lane, const double *wanted, double *y)
 {
     for (size_t i = 0; i < b->n; i++) {
@@ -33,7 +34,8 @@ static void satisfy(const dyn_free_block *b, size_t lane, const double *wanted, 
     }
 }
 
-/* Completes the derivatives by the duration. The partial derivatives p are those at given accelerations. */
+/* Adds to the derivatives by the duration the part that comes from the accelerations and jerks of free coordinates. On
+ * entry p has the partial derivatives at given accelerations. */
 static void complete_terms(const dyn_free_motion *m, size_t lane, const dyn_torque_partials *p)
 {
     const dyn_free_block *b         = &m->block;
@@ -51,7 +53,8 @@ static void complete_terms(const dyn_free_motion *m, size_t lane, const dyn_torq
     add_to_vector(b, lane, followers.rows, followers.by[2], tail);
 }
 
-/* Adds the change by the accelerations to the partial derivatives of a result, those by qdd last. */
+/* Adds to the partial derivatives of a result y the part that comes from the accelerations of free coordinates. The
+ * derivative by qdd is changed last, since the others need it. */
 static void follow(const dyn_free_block *b, size_t lane, const dyn_partials *y, const dyn_partials *qdd)
 {
     for (size_t r = 0; r < 3; r++)

@@ -34,7 +34,7 @@ dyn_partials dyn_margin_partials_take(size_t n, size_t nv, size_t W, double **ne
     return p;
 }
 
-/* Adds to row i of the margins the side times the rows of the results y that the limit bounds. */
+/* Adds to row i of the margins the factor `sides` of limit i times the rows of the results y that the limit bounds. */
 static void add_rows(const dyn_margin_block *b, size_t i, const dyn_partials *y, dyn_partials *margins)
 {
     const size_t     W = b->samples->W, row = b->samples->motion->robot.nv * W;
@@ -49,8 +49,8 @@ static void add_rows(const dyn_margin_block *b, size_t i, const dyn_partials *y,
     }
 }
 
-/* Sets row i of the margins to `sides` times the derivatives of a position or one of its time derivatives, by the
- * coordinates of the model. */
+/* Sets row i of the margins to `sides` times the derivatives of the quantity of limit l, a position or one of its time
+ * derivatives, with respect to the coordinates of the model and their rates. */
 static void put_motion(const dyn_margin_block *b, size_t i, const dyn_limit *l, const double *sides,
                        dyn_partials *margins)
 {

@@ -8,16 +8,16 @@ void dyn_motion_first_points(const dyn_motion_block *b, size_t first[DYN_MAX_LAN
         first[l] = (size_t)b->first[l];
 }
 
-/* One row of partial derivatives and the basis functions that the chain rule multiplies with it. */
+/* One row of partial derivatives, and the basis functions by which the chain rule multiplies it. */
 typedef struct chain {
     size_t        nv, support, orders;
-    const double *basis;                 /* orders x support: b_rk of each control point */
+    const double *basis;                 /* orders x support: b_rk, derivative r of control point k's basis */
     const double *by[DYN_SPLINE_ORDERS]; /* nv each: derivatives of one result by x_r */
-    const size_t *first;                 /* index of the first control point in each lane; NULL: 0 (not dense) */
+    const size_t *first;                 /* first control point of each lane, where results go; NULL: 0 (not dense) */
 } chain;
 
-/* Applies the chain rule to a result y: out[first + k][j] = sum_r b_rk dy / d x_r,j, with b_rk the derivative r of
- * basis function k, and x_r the derivative r of q. */
+/* Applies the chain rule to a result y: out[first + k][j] = sum_r b_rk dy / d x_r,j, with b_rk the derivative r of the
+ * basis function of control point k, and x_r,j entry j of the derivative r of the spline. */
 static inline __attribute__((always_inline)) void put_row_by(size_t W, const chain *c, double *out)
 {
     for (size_t k = 0; k < c->support; k++)
@@ -43,7 +43,7 @@ static void put_row(size_t W, const chain *c, double *out)
     }
 }
 
-/* True if the next row may be computed. All rows of a small model take microseconds, and do not ask. */
+/* True if the next row may be computed. For small models, whose rows take microseconds, the deadline is not checked. */
 static bool may_chain_on(const dyn_motion_block *b)
 {
     enum { LARGE = 32 /* coordinates */ };

@@ -28,7 +28,7 @@ dyn_motion_hessian dyn_motion_hessian_lay_out(const dyn_motion *motion, const dy
                                 .qd_qdd            = M + 4 * matrix};
 }
 
-/* Evaluates the basis at sample n of the motion of a lane, and q, qd and qdd from it. */
+/* Evaluates the basis at sample n of the motion of a lane, and from it q, qd, qdd and the multipliers. */
 static void put_lane(dyn_motion_hessian *s, size_t n, size_t lane)
 {
     const dyn_motion *m = s->motion;
@@ -58,7 +58,8 @@ void dyn_motion_hessian_put(dyn_motion_hessian *s, size_t n)
         put_lane(s, n, lane);
 }
 
-/* Adds the sample's part of entry number i nv + j of H_kl for all control points k <= l of the support. */
+/* Adds the sample's part of entry (i, j), number i nv + j, of H_kl for all pairs of control points k <= l that affect
+ * the sample. */
 static inline __attribute__((always_inline)) void add_entry(size_t W, const dyn_motion_hessian *s, size_t entry,
                                                             double *out)
 {

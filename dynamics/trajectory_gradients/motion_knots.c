@@ -2,7 +2,7 @@
 #include "motion_knots.h"
 #include <string.h>
 
-/* A lane of a block, and the spline's place in its state. */
+/* The state in one lane of a block, and its place on the spline. */
 typedef struct sample {
     size_t        lane, first; /* first: the index of the first control point that affects the state */
     double        fraction, rate;
@@ -25,7 +25,8 @@ static bool has_effect(const dyn_motion *m, const sample *s, size_t knot)
            knot == m->spline.n;
 }
 
-/* column = d x_r,j / d t_knot, DYN_SPLINE_ORDERS x nv */
+/* Computes d x_r,j / d t_knot, the change of entry j of derivative r with knot number `knot`: DYN_SPLINE_ORDERS x
+ * nv. */
 static void find_column(const dyn_motion *m, const sample *s, size_t knot, size_t nv, double *column)
 {
     double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT], scale = 1;

@@ -1,17 +1,18 @@
-/* point_gradients.c - derives gradients of positions, velocities and accelerations of points along a motion.
+/* point_gradients.c - computes gradients of positions, velocities and accelerations of points along a motion.
  *
- * With the Jacobian J of a point, its partial derivatives by the derivatives x_r of q are
+ * With the Jacobian J of a point, its rate J' and the derivatives x_r of q (x_0 = q, x_1 = qd, x_2 = qdd), the partial
+ * derivatives are
  *
  *     position p: dp/dx_0 = J;   velocity v: dv/dx_0, dv/dx_1 = J;
  *     acceleration a: da/dx_0, da/dx_1 = J' + dv/dx_0, da/dx_2 = J
  *
- * and the chain rule of motion_chain.h gives their gradients. With free coordinates all accelerations qdd follow from
- * the spline, and da/dx_r = da/dx_r at constant qdd + J dqdd/dx_r. */
+ * and the chain rule of motion_chain.h gives the gradients. With free coordinates the accelerations qdd follow from the
+ * spline, and da/dx_r = da/dx_r at constant qdd + J dqdd/dx_r. */
 #include "point_gradients.h"
 #include "coordinate_change.h"
 #include <string.h>
 
-enum { MATRICES = 4 /* J, dv/dx_0, da/dx_0, da/dx_1 */ };
+enum { MATRICES = 4 /* 6 x nv matrices of a point: J, dv/dx_0, da/dx_0, da/dx_1 */ };
 
 size_t dyn_point_partials_entries(size_t nv, size_t n)
 {
@@ -32,7 +33,7 @@ dyn_point_partials dyn_point_partials_lay_out(const dyn_motion_block *b, size_t 
     return p;
 }
 
-/* The partial derivatives of one point, `rows` x nv each. */
+/* Returns the partial derivatives of point k, `rows` x nv each, from matrices of all points. */
 static dyn_partials of_point(const dyn_motion_block *b, size_t k, size_t rows, size_t orders, double *const matrices[])
 {
     dyn_partials p = {.rows = rows, .orders = orders};
@@ -41,13 +42,13 @@ static dyn_partials of_point(const dyn_motion_block *b, size_t k, size_t rows, s
     return p;
 }
 
-/* The entries of point k in a gradient of `rows` for each point. NULL: not requested. */
+/* Returns the entries of point k in a gradient with `rows` rows for each point, or NULL if it is not requested. */
 static double *entries_of(const dyn_motion_block *b, double *gradient, size_t k, size_t rows, size_t columns)
 {
     return gradient ? gradient + k * rows * columns * b->W : NULL;
 }
 
-/* to += J y for `columns` columns of y */
+/* Adds J y to `to`, for `columns` columns of y. */
 static void add_jacobian_product(const dyn_motion_block *b, const double *J, const double *y, size_t columns,
                                  double *to)
 {
@@ -59,8 +60,8 @@ static void add_jacobian_product(const dyn_motion_block *b, const double *J, con
                     to[(i * columns + j) * W + lane] += J[(i * nv + k) * W + lane] * y[(k * columns + j) * W + lane];
 }
 
-/* Changes the partial derivatives of an acceleration to those by the spline's coordinates. With free coordinates
- * p->room has the last of them. */
+/* Replaces the partial derivatives of an acceleration by those with respect to the spline's coordinates. With free
+ * coordinates da/dx_2 and the derivative by the duration are stored in p->room. */
 static void change_acceleration(const dyn_motion_block *b, const dyn_point_partials *p, dyn_partials *a)
 {
     const size_t        nv  = b->motion->robot.nv;

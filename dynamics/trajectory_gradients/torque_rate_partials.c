@@ -2,7 +2,8 @@
 #include "torque_rate_partials.h"
 #include "dynamics/model/coordinates.h"
 
-/* Adds the row y A of a joint's rotation to `to`; a is y's part of the velocity `u`, y A = u x a. */
+/* Adds u x a to `to`, in one lane: the part of y A at a joint's rotation that comes from a, the angular or linear part
+ * of the row y, and the corresponding part u of the joint's velocity. */
 static void add_cross_product(const double *u, const double *a, size_t W, double *to)
 {
     for (size_t i = 0; i < 3; i++) {
@@ -11,8 +12,8 @@ static void add_cross_product(const double *u, const double *a, size_t W, double
     }
 }
 
-/* Adds y A of all rows y of a joint in one lane. `first` is the joint's first velocity, `linear` the number of those
- * before its rotation. */
+/* Adds y A (torque_rate_partials.h) of all rows y at one joint in one lane. Pointers are at the joint's first velocity;
+ * `linear` is the number of velocities before the angular ones. */
 static void add_joint_brackets(const double *qd, const double *y, size_t rows, size_t nv, size_t W, size_t linear,
                                double *to)
 {

@@ -1,6 +1,7 @@
-/* torque_rate_partials.h - differentiate tau_dot with respect to the state.
+/* torque_rate_partials.h - differentiates tau_dot with respect to the state.
  *
- * With ' for the time derivatives of the entries of a matrix, tau_dot has the partial derivatives
+ * With dtau_dq, dtau_dqd and dtau_dqdd the derivatives of tau, and ' for the time derivatives of their entries, tau_dot
+ * has the partial derivatives
  *
  *     dtau_dot/dq = dtau_dq' + dtau_dq A,  dtau_dot/dqd = dtau_dqd' + dtau_dq,
  *     dtau_dot/dqdd = dtau_dqdd' + dtau_dqd,  dtau_dot/dqddd = dtau_dqdd.
@@ -12,7 +13,7 @@
 #pragma once
 #include "motion_chain.h"
 
-/* Completes the partial derivatives of tau_dot at the states of a block, all rate->rows, from those of tau.
- * rate->by[0] to [2] have the time derivatives of the matrices of tau before; rate->by[3] becomes tau->by[2]. qd has
- * nv numbers a state. */
+/* Completes the partial derivatives of tau_dot at the states of a block, for all rate->rows rows. On entry
+ * rate->by[0] to [2] hold the time derivatives of the matrices of tau; rate->by[3] becomes tau->by[2]. qd has nv
+ * numbers per state. */
 void dyn_torque_rate_partials(const dyn_motion_block *b, const double *qd, const dyn_partials *tau, dyn_partials *rate);

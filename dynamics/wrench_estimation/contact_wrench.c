@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SINGULAR 1e-9 /* smallest pivot that counts as not zero, relative to the first one */
+#define SINGULAR 1e-9 /* smallest pivot that counts as nonzero, relative to the first one */
 
 size_t dyn_contact_wrench_room(size_t nv, size_t n, bool covariance)
 {
@@ -16,8 +16,8 @@ static double weight(const dyn_contact_wrench *w, size_t v)
     return w->sigma ? 1 / w->sigma[v] : 1;
 }
 
-/* Sets A to the weighted rows of J^T with columns of length 1, and `length` to their lengths. Returns false if a column
- * is zero. */
+/* Sets A to diag(1 / sigma) J^T with columns scaled to length 1, and `length` to the lengths before. Returns false if a
+ * column is zero. */
 static bool set_columns(const dyn_contact_wrench *w, const double *jacobian, double *A, double *length)
 {
     for (size_t a = 0; a < w->n; a++) {
@@ -34,7 +34,7 @@ static bool set_columns(const dyn_contact_wrench *w, const double *jacobian, dou
     return true;
 }
 
-/* Sets B to the weighted torques and, for the covariance, the unit vectors. */
+/* Sets B to the torques divided by sigma and, for the covariance, the unit vectors. */
 static void set_right_sides(const dyn_contact_wrench *w, const dyn_contact_wrench_state *s, double *B)
 {
     for (size_t v = 0; v < w->nv; v++)

@@ -111,8 +111,8 @@ static dyn_pose frame_pose_at(const motion *m, size_t frame, size_t lane)
     return X;
 }
 
-/* The motion of the frame F of the rigid body beyond the cut (cut.h), in the axes of F: angular velocity w,
- * acceleration a of the origin minus gravity g, angular acceleration alpha. */
+/* The motion of the frame F of the rigid part behind the cut (cut.h), in the axes of F: angular velocity w,
+ * acceleration a of the origin minus gravity, angular acceleration alpha, and gravity g. */
 typedef struct frame_motion {
     double w[3], a[3], alpha[3], g[3];
 } frame_motion;
@@ -158,8 +158,8 @@ static void add_rotors(const dyn_cut *cut, const dyn_cut_states *s, const frame_
     }
 }
 
-/* Adds a wrench whose force and moment have components in axes R (relative to the world), about the point p of the
- * world. */
+/* Adds sign times a wrench to `sum`, a wrench in the axes and about the origin of the frame with pose X_wf. Force and
+ * moment of the wrench have components in axes R (relative to the world), about the point p of the world. */
 static void add_world_wrench(const dyn_pose *X_wf, const double R[3][3], const double p[3], const double *wrench,
                              double sign, double sum[6])
 {
@@ -189,7 +189,7 @@ static void add_moving_children(const dyn_cut *cut, const dyn_cut_states *s, con
     }
 }
 
-/* Rotates force and moment of a site's wrench to the axes of its link or of the world. */
+/* Rotates force and moment of a wrench from the axes of its site to the axes of the link or of the world. */
 static void turn_site(const dyn_wrench_site *site, double *wrench)
 {
     for (int part = 0; site->has_axes && part < 2; part++) {
