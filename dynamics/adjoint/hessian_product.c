@@ -306,7 +306,7 @@ static void free_force_products(const product_pass *p, const dyn_body *b)
 /* Adds the rates of the derivatives of those springs and dampers that are not linear. */
 static void spring_products(const product_pass *p, const dyn_body *b)
 {
-    if (!b->joint.has_polynomial_spring || !(p->tangent.scene->terms & DYN_SPRINGS)) return;
+    if (!b->joint.has_nonlinear_spring || !(p->tangent.scene->terms & DYN_SPRINGS)) return;
     const spring_slopes c    = joint_spring_curvatures(b, p->tangent.io->q, p->tangent.io->qd);
     const lane          rate = joint_rate(b, p->power.multipliers);
     p->out.q[b->joint.v] += coordinate_effort(b, c.by_s * joint_rate(b, p->tangent.along.q) * rate);

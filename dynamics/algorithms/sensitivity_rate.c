@@ -154,7 +154,7 @@ static void spring_rate(const dyn_scene *scene, const dyn_body *b, const free_mo
 {
     if (has_free_spring(b, scene->terms))
         free_add_stiffness_rate(b, (size_t)scene->model->nv, x->q, x->qd, out->dtau_dq);
-    if (!b->joint.has_polynomial_spring || !(scene->terms & DYN_SPRINGS)) return;
+    if (!b->joint.has_nonlinear_spring || !(scene->terms & DYN_SPRINGS)) return;
     const spring_slopes c      = joint_spring_curvatures(b, x->q, x->qd);
     const size_t        e      = (size_t)b->joint.v * (size_t)(scene->model->nv + 1);
     const double        square = b->joint.ratio * b->joint.ratio;

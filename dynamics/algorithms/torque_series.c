@@ -177,7 +177,7 @@ static void add_joint_forces(const series_pass *p, const dyn_body *b, lane *effo
     s[0] = s[0] - b->joint.spring.rest;
     series_add_scaled(n, s, b->joint.spring.stiffness, effort);
     series_add_scaled(n, sd, b->joint.spring.damping, effort);
-    if (!b->joint.has_polynomial_spring) return;
+    if (!b->joint.has_nonlinear_spring) return;
     add_powers(p, s, b->joint.spring.stiffness2 * lane_of(1), b->joint.spring.stiffness3, effort);
     add_powers(p, sd, b->joint.spring.damping2 * lane_sign(sd[0]), b->joint.spring.damping3, effort);
 }

@@ -43,7 +43,7 @@ LANE_INLINE lane joint_spring(const dyn_body *b, lane s, lane sd)
 {
     const dyn_spring *k = &b->joint.spring;
     const lane        x = s - k->rest, linear = add_mul(k->damping * sd, k->stiffness, x);
-    if (!b->joint.has_polynomial_spring) return linear;
+    if (!b->joint.has_nonlinear_spring) return linear;
     const lane of_spring = x * x * add_mul(lane_of(k->stiffness2), k->stiffness3, x);
     return linear + of_spring + sd * sd * add_mul(k->damping2 * lane_sign(sd), k->damping3, sd);
 }
@@ -56,7 +56,7 @@ LANE_INLINE spring_slopes joint_spring_slopes(const dyn_body *b, const lane *q, 
 {
     const dyn_spring *k = &b->joint.spring;
     spring_slopes     c = {lane_of(k->stiffness), lane_of(k->damping)};
-    if (!b->joint.has_polynomial_spring) return c;
+    if (!b->joint.has_nonlinear_spring) return c;
     const lane x = joint_position(b, q) - k->rest, v = joint_rate(b, qd);
     c.by_s  = add_mul(c.by_s, x, add_mul(lane_of(2 * k->stiffness2), 3 * k->stiffness3, x));
     c.by_sd = add_mul(c.by_sd, v, add_mul(2 * k->damping2 * lane_sign(v), 3 * k->damping3, v));
@@ -77,7 +77,7 @@ static inline void springs_add_curvatures(const dyn_scene *scene, const lane *q,
     const dyn_model *m = scene->model;
     for (size_t i = m->floating; (scene->terms & DYN_SPRINGS) && i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (!b->joint.has_polynomial_spring) continue;
+        if (!b->joint.has_nonlinear_spring) continue;
         const spring_slopes c    = joint_spring_curvatures(b, q, qd);
         const size_t        e    = (size_t)b->joint.v * (size_t)(m->nv + 1);
         const double        cube = b->joint.ratio * b->joint.ratio * b->joint.ratio;

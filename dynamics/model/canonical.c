@@ -183,6 +183,6 @@ void dyn_canonical_joint(dyn_body *b, const dyn_link *l, const dyn_pose *X_bj)
     b->joint.spring                 = l->spring;
     b->joint.has_friction =
         f->viscous != 0 || f->positive != 0 || f->negative != 0 || f->stribeck_velocity > 0 || f->load > 0;
-    b->joint.has_polynomial_spring = dyn_spring_is_polynomial(&l->spring);
-    b->joint.has_spring = l->spring.stiffness != 0 || l->spring.damping != 0 || b->joint.has_polynomial_spring;
+    b->joint.has_nonlinear_spring = dyn_spring_is_nonlinear(&l->spring);
+    b->joint.has_spring           = l->spring.stiffness != 0 || l->spring.damping != 0 || b->joint.has_nonlinear_spring;
 }

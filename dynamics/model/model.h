@@ -63,8 +63,8 @@ typedef struct dyn_spring {
     double damping2, damping3;     /* N m s^2/rad^2 and N m s^3/rad^3, or N s^2/m^2 and N s^3/m^3 */
 } dyn_spring;
 
-/* True if the spring or the damper has a coefficient of a higher power. */
-static inline bool dyn_spring_is_polynomial(const dyn_spring *s)
+/* True if the effort of the spring or of the damper is not linear. */
+static inline bool dyn_spring_is_nonlinear(const dyn_spring *s)
 {
     return s->stiffness2 != 0 || s->stiffness3 != 0 || s->damping2 != 0 || s->damping3 != 0;
 }
@@ -210,8 +210,8 @@ typedef struct dyn_body_joint {
     bool           is_ideal;   /* one coordinate, without ratio, friction, spring, rotor inertia or mimics */
     bool           has_ratio;  /* ratio != 1 or offset != 0 */
     bool           has_friction;
-    bool           has_spring;            /* has a spring or damper */
-    bool           has_polynomial_spring; /* its spring or damper has coefficients of higher powers */
+    bool           has_spring;           /* has a spring or damper */
+    bool           has_nonlinear_spring; /* its spring or damper has coefficients of higher powers */
     bool moment_at_parent_frame; /* the joint wrench is about the joint frame on the parent, not about the link frame */
     bool mimic;                  /* its coordinate is that of another joint */
     bool is_rotor;               /* the body is the rotor of a motor: its position has no effect and is taken as zero */

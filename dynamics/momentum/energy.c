@@ -86,7 +86,7 @@ static lane add_spring_energy(lane V, const dyn_body *b, lane x)
 {
     const dyn_spring *k = &b->joint.spring;
     if (k->stiffness != 0) V = add_mul(V, 0.5 * k->stiffness, x * x);
-    if (b->joint.has_polynomial_spring) V += x * x * x * add_mul(lane_of(k->stiffness2 / 3), k->stiffness3 / 4, x);
+    if (b->joint.has_nonlinear_spring) V += x * x * x * add_mul(lane_of(k->stiffness2 / 3), k->stiffness3 / 4, x);
     return V;
 }
 

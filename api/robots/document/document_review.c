@@ -99,8 +99,8 @@ static bool has_joint_forces(const api_document *document)
     for (size_t i = 0; i < document->n_links; i++) {
         const dyn_link *link = &document->links[i].dyn;
         any |= link->elastic || link->spring.stiffness != 0 || link->spring.damping != 0 ||
-               dyn_spring_is_polynomial(&link->spring) || link->friction.positive != 0 ||
-               link->friction.negative != 0 || link->friction.viscous != 0;
+               dyn_spring_is_nonlinear(&link->spring) || link->friction.positive != 0 || link->friction.negative != 0 ||
+               link->friction.viscous != 0;
     }
     return any;
 }
