@@ -16,7 +16,7 @@ enum { PACK = 2 };
 typedef double2 pack;
 #endif
 
-/* A pack at an address that is aligned for a lane. */
+/* A pack at an address that is aligned for a lane, but not necessarily for the whole pack. */
 typedef pack pack_in_array __attribute__((aligned(sizeof(lane)), may_alias));
 
 LANE_INLINE pack pack_load(const lane *entries)

@@ -28,7 +28,7 @@ static void plane_axes(const double axis[3], double e_x[3], double e_y[3])
     bool   turned = z < 0 && across == 0;
     double k      = turned  ? 0
                     : z < 0 ? (1 - z) / across
-                            : 1 / (1 + z); /* (1 - z) / across would be inaccurate near e_z, this is so near -e_z */
+                            : 1 / (1 + z); /* equals (1 - z) / across, which is inaccurate near e_z */
     memcpy(e_x, (double[3]){1 - k * x * x, -k * x * y, -x}, sizeof(double[3]));
     memcpy(e_y, (double[3]){-k * x * y, turned ? -1 : 1 - k * y * y, -y}, sizeof(double[3]));
 }

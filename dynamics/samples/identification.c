@@ -81,7 +81,7 @@ static double *parameters_of(dyn_memory memory, const dyn_model *model)
     return values;
 }
 
-/* Prints the estimated base parameters beside those of the arm that was measured. */
+/* Prints the estimated base parameters and, for comparison, those of the arm that was measured. */
 static bool show_parameters(dyn_memory memory, const dyn_estimate *t, const dyn_model *model, const dyn_model *real)
 {
     double *supposed = parameters_of(memory, model), *true_values = parameters_of(memory, real);
