@@ -6,7 +6,7 @@
 
 enum {
     SIDE     = 4,
-    STEPS    = 60 /* Newton steps for one weight, at most; a few suffice */,
+    STEPS    = 200 /* Newton steps for one weight, at most; a few suffice, or some 40 far from the minimum */,
     HALVINGS = 60 /* most halvings of a Newton step */
 };
 
@@ -15,6 +15,8 @@ enum {
 #define FALL  0.05
 #define ROUGH 1e-2
 #define EXACT 1e-10
+
+#define LONG 0.5 /* length of a Newton step above which a part of it is taken */
 
 typedef struct search {
     const dyn_consistent *c;
@@ -234,11 +236,14 @@ static bool newton(const search *s, double *decrement)
     return isfinite(*decrement);
 }
 
-/* Halves the step until the value decreases enough (Armijo's rule). Returns false if no halved step decreases the
- * value, which rounding causes near the minimum. */
+/* Takes a part of a long step that stays well within the cone, for which the value decreases whatever the step is,
+ * since it is self-concordant (Boyd & Vandenberghe 2004, sec. 9.6): a longer one ends at the boundary, where the next
+ * steps are tiny. Halves it until the value decreases enough (Armijo's rule). Returns false if no halved step decreases
+ * the value, which rounding causes near the minimum. */
 static bool search_line(const search *s, double decrement)
 {
-    double now = value(s, s->x), t = 1;
+    const double length = sqrt(decrement / s->weight); /* length of the step in the metric of the divergence */
+    double       now = value(s, s->x), t = length > LONG ? 1 / (1 + length) : 1;
     for (int i = 0; i < HALVINGS; i++, t /= 2) {
         for (size_t k = 0; k < s->n; k++)
             s->trial[k] = s->x[k] + t * s->step[k];

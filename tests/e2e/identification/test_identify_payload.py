@@ -34,6 +34,30 @@ class Payload(Closed):
         self.near(rest["mass"], 1.5, 1e-10)
         self.near(np.multiply(rest["mass"], rest["com"]) + np.multiply(0.5, known["com"]), np.multiply(2, PAYLOAD["com"]), 1e-9)
 
+    def test_payloads_that_two_joints_show_in_part(self):
+        """Payloads far from the ball that is supposed: the body that is found has their mass, which the slide shows alone, and
+        their torques."""
+        joint = lambda name, kind, axis, xyz, rpy: {"name": name, "type": kind, "axis": axis, "origin": {"xyz": xyz, "rpy": rpy}}
+        for turn, slide, mass, com, inertia in (
+                (([-0.29, -0.26, -0.09], [0.27, 0.02, -0.04], [0.79, -0.24, -0.24]), ([-0.4, 0.57, 0.36], [-0.13, -0.19, 0.12], [0.83, 0.14, -0.23]),
+                 0.4175, [0.04, -0.18, -0.14], (0.0129, 0.0173, 0.0217, -0.0082, 0.0031, -0.0003)),
+                (([-0.05, 0.35, -0.81], [-0.31, 0.15, 0.02], [-0.6, -0.82, 0.16]), ([-0.1, 0.34, 0.21], [0.29, 0.29, -0.05], [0.98, 0.4, 0.42]),
+                 1.0102, [0.19, -0.19, 0.1], (0.0816, 0.0796, 0.0299, -0.0113, -0.0074, -0.0201)),
+                (([-0.44, 0.21, 0.48], [-0.25, 0.33, 0.28], [-0.29, -0.72, -0.39]), ([0.95, 0.93, 0.85], [0.32, 0.21, 0.07], [0.93, 0.7, 0.26]),
+                 0.4111, [0.1, -0.19, -0.15], (0.0141, 0.0159, 0.0056, -0.0012, -0.0022, -0.0001))):
+            self.put_model("two", {"links": [
+                {"name": "arm", "parent": "base", "joint": joint("turn", "revolute", *turn), "inertial": {"mass": 1.3, "com": [-0.04, 0.05, 0.02]}},
+                {"name": "rod", "parent": "arm", "joint": joint("slide", "prismatic", *slide), "inertial": {"mass": 0.7, "com": [0.08, 0.06, -0.05]}}]})
+            payload = {"link": "rod", "mass": mass, "com": com, "inertia": dict(zip(("xx", "yy", "zz", "xy", "xz", "yz"), inertia))}
+            for seed in range(8):
+                motion = self.motion(20, seed, 2)
+                tau = self.ask("two", "inverse-dynamics", {**motion, "payload": payload})["tau"]
+                found = self.ask("two", "identify", {**motion, "tau": tau, "unknown": ["payload"], "frame": "rod", "outputs": ["payload", "fit"]})
+                self.assertLess(found["fit"]["residual"], 1e-10)
+                self.near(found["payload"]["mass"], mass, 1e-10)
+                found["payload"].pop("mass_deviation")
+                self.near(self.ask("two", "inverse-dynamics", {**motion, "payload": found["payload"]})["tau"], tau, 1e-9)
+
     def test_torques_that_no_payload_has(self):
         """With the wrong sign or unit the nearest real body is no estimate: its mass has no deviation, and it fits badly."""
         motion, choose = self.motion(300, 6), np.random.default_rng(7)
