@@ -207,9 +207,9 @@ class Returned(Shares):
             self.assertLess(time.monotonic(), give_up, f"{self.resident()} bytes stay")
             time.sleep(0.1)
 
-    def burst(self, count, before=None):
+    def burst(self, count):
         """Lets bodies of 8 MiB arrive in part, and ends them. Returns the bytes of the process before."""
-        before = before or self.resident()
+        before = self.resident()
         raws = self.unfinished(GREEDY, count, 8 * MIB, 9 * MIB)
         self.unfinished(OTHER, 1, SMALL // 2, SMALL)  # lies behind the bodies, at the end of the heap, and stays
         self.assertGreater(self.resident(), before + count * 7 * MIB)
@@ -218,15 +218,11 @@ class Returned(Shares):
         return before
 
     def test_when_the_server_is_idle(self):
-        """Whenever it is idle, not the first time alone."""
-        before = None
-        for _ in range(2):
-            before = self.burst(15, before)  # less than an eighth of the memory
-            give_up = time.monotonic() + PATIENCE
-            while self.metric("torqued_memory_bytes") > 2 * SMALL:
-                self.assertLess(time.monotonic(), give_up, "the bodies have not ended")
-                time.sleep(0.1)
-            self.await_resident(before + 64 * MIB)
+        before = self.burst(15)  # less than an eighth of the memory
+        give_up = time.monotonic() + PATIENCE
+        while self.metric("torqued_memory_bytes") > SMALL:
+            self.assertLess(time.monotonic(), give_up, "the bodies have not ended")
+        self.await_resident(before + 64 * MIB)
 
     def test_while_requests_go_on(self):
         """Bodies of 480 MiB return their pages as they end, all but an eighth of the memory, though another is arriving."""
