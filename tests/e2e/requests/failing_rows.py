@@ -1,5 +1,5 @@
-"""Asks batches in which rows fail alone ("on_error": "row"). Rows that cannot be evaluated are null (NaN in CBOR) and listed in
-`errors` with the code and detail of the same row asked alone. All other rows have the bits of a batch without the
+"""Sends batches in which single rows fail without failing the request ("on_error": "row"). Rows that cannot be evaluated are null (NaN in CBOR)
+and listed in `errors` with the code and detail that a request with only this row gets. All other rows have the bits of a batch without the
 failing rows."""
 import json
 import math
@@ -92,7 +92,7 @@ class FailingRowsCase(ServerCase):
         return sorted(random.Random(seed).sample(range(rows), bad))
 
     def check(self, model, operation, shared, rows, bad, parts=None):
-        """Compares a batch with failing rows with the same rows asked alone. `rows` are batched fields, `bad` maps a
+        """Compares the answer to a batch with failing rows with the answers to requests of one row each. `rows` are batched fields, `bad` maps a
         row to its code, `parts` are the operations of evaluate that fail, by default all."""
         n, kept = len(next(iter(rows.values()))), None
         good = [i for i in range(n) if i not in bad]
