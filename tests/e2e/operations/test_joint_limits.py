@@ -45,7 +45,7 @@ class JointLimits(Actuated):
         self.assertEqual(a["limits"], [])
 
     def test_least_margins(self):
-        """For the motions above, every limit has its smallest margin, whether kept or exceeded; also in batches."""
+        """`least_margins` must contain the smallest margin of every limit, whether the motion keeps or exceeds the limit, also in batches."""
         self.rail(effort=5, velocity=6, position=[-0.5, 3])
         kept = {"q": [0], "duration": 1, "samples": 2, "step": 0.25, "input": {"tau": [4]}}     # q = t^2
         a = self.simulate("rail", kept, "least_margins", "limits")

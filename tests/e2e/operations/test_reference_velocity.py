@@ -20,7 +20,7 @@ class ReferenceVelocity(Closed):
         return M @ s["qdd_reference"] + C @ s["qd_reference"] + rest["gravity"] + rest["friction"]
 
     def test_matrices(self):
-        """Friction is that at qd_reference; the bundled trees have no springs."""
+        """Friction is evaluated at qd_reference. Springs do not occur in the bundled trees, so they are not compared."""
         for model in ("panda", "solo12", "puma560"):
             document = self.ok(self.client.get(f"/v1/models/{model}"))
             choose = np.random.default_rng(3)
