@@ -115,7 +115,7 @@ class Files(unittest.TestCase):
         self.assertIn("outside 0 to 1", report)
 
     def test_bounds_of_all_links(self):
-        """Beyond 10 000 shapes a document is refused, and a file loses the rest."""
+        """A document with more than 10 000 shapes is refused; of a robot file only the first 10 000 are read."""
         shapes = [{"solid": "sphere", "size": [1]}] * 1000
         links = [{"name": f"l{i}", "parent": f"l{i - 1}" if i else "base", "joint": {"name": f"j{i}", "type": "fixed" if i else "continuous",
                                                                                     **({} if i else {"axis": [0, 0, 1]})}, "visual": shapes} for i in range(11)]
