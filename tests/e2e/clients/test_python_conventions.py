@@ -37,7 +37,7 @@ class Conventions(ServerCase):
             tau = model.inverse_dynamics(**state).tau
             forces = conventions.to_mujoco_forces(model, state["q"], tau)
             expected = np.array([answer["inverse"] for answer in reference.answer(drawn)])
-            # dry friction is off in the reference
+            # MuJoCo's result leaves out dry friction, so it is added here
             expected += np.array(reference.about["frictionloss"]) * np.sign(qvel)
             self.assertLess(np.abs(forces - expected).max() / np.abs(expected).max(), 1e-10, name)
             print(f"# {name}: {np.abs(forces - expected).max() / np.abs(expected).max():.1e} of the largest force")
