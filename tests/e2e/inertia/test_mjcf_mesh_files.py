@@ -61,7 +61,7 @@ class Files(mujoco3.Agreement):
         return done.stderr.decode()
 
     def same(self, text, files, theirs=None):
-        """Compares with MuJoCo, which reads the files `theirs` where it cannot read ours."""
+        """Compares with MuJoCo, which gets the equivalent files `theirs` where it cannot read the files that the server gets."""
         self.put(text, files)
         assets = {os.path.basename(name): base64.b64encode(content).decode() for name, content in (theirs or files).items()}
         self.compare(mujoco3.Compiled(text, assets=assets), "m")
