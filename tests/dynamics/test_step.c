@@ -39,8 +39,7 @@ static void release(stepped *s)
     free(s->singular), free(s->unsolved), free(s->contradictory);
 }
 
-/* True if derivatives by wrenches and parameters are computed as well, which changes the layout of the kernel's
- * memory. */
+/* True for trials with derivatives by wrenches and parameters, which change the layout of the kernel's memory. */
 static bool has_more(const trial *t)
 {
     return t->seed % 3 == 0;
@@ -196,7 +195,8 @@ static trial make(uint64_t seed)
     return seed % 2 ? trial_make_loaded(seed / 2, 1) : trial_make(seed / 2, 1);
 }
 
-/* Compares short steps, and steps in which joints turn by more than 1 rad or, with RK4, by a part of it. */
+/* Compares short steps and long ones, in which joints rotate by more than 1 rad or, with RK4, by a fraction of 1
+   rad. */
 static void test_matrices(void **state)
 {
     static const double h[METHODS][2] = {{2e-3, 0.8}, {2e-3, 0.8}, {2e-3, 0.05}, {2e-3, 0}};

@@ -7,7 +7,7 @@
 
 enum { GUARD = 256 }; /* number of bytes behind every array; these and the array itself are first set to 0xff (a NaN) */
 
-/* Describes one array of a kernel's struct. */
+/* Describes one array member of the struct of a kernel's arguments. */
 typedef struct port {
     size_t offset;
     bool   in;
