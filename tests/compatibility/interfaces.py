@@ -14,7 +14,7 @@ def plain_c(text):
 
 
 def c_header(text):
-    """Members of structs and constants of enumerations have their place, since programs initialise structs in order."""
+    """Facts include the position of members of structs and of constants, since programs initialise structs in order."""
     found, text = {}, plain_c(text)
     for kind, body, name in re.findall(r"typedef (struct|enum) \w+ \{([^}]*)\} (\w+);", text):
         parts = [part.strip() for part in body.split(";" if kind == "struct" else ",")]
