@@ -93,8 +93,8 @@ class Settings(unittest.TestCase):
         self.assertGreater(int(delay), int(interval) * int(fall))
 
     def test_limits_of_memory_follow_from_the_settings(self):
-        """The server logs what it needs, and would warn of less: with the defaults of --memory and --model-memory, for the
-        numbers of threads that machines of 16 cores (the unit), 8 cores (containers) and the pod's 4 cores give."""
+        """The server logs the memory that it needs, and would warn if its limit were smaller: with the defaults of --memory and --model-memory,
+        for the numbers of threads that machines of 16 cores (the unit), 8 cores (containers) and the pod's 4 cores give."""
         compose = yaml.safe_load(read("compose.yaml"))["x-torqued"]
         container = re.search(r"--memory ([0-9]+)g", read("README.md"))[1] + "G"
         cluster = pod()["containers"][0]
@@ -105,7 +105,7 @@ class Settings(unittest.TestCase):
             server = Server("--loops", str(loops), "--workers", str(workers))
             needs = next(event["needs"] for event in server.events() if event["event"] == "memory")
             self.assertIsNone(server.stop())
-            tls = 0 if name == "torqued.service" else 1024 * (64 << 10)  # 64 KiB more for each connection
+            tls = 0 if name == "torqued.service" else 1024 * (64 << 10)  # TLS needs 64 KiB more for each connection
             self.assertLessEqual(needs + tls, amount(limit), name)
             self.assertGreater(needs, amount("3G"), "TORQUED_MEMORY and TORQUED_MODEL_MEMORY alone are 3G")
 
