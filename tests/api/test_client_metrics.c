@@ -56,8 +56,8 @@ static void test_figures(void **state)
 }
 
 /* A million addresses with one refusal each share a fixed number of counters, and each new address takes over the
-   counter of another. Twenty-five clients each cause more * than 1/256 of the refusals, for which the sketch guarantees
-   a counter. The figures of the twenty greatest are * exact, since they had a free counter. */
+ * counter of another. Twenty-five clients each cause more than 1/256 of the refusals, for which the sketch guarantees a
+ * counter. The figures of the twenty greatest are exact, since they had a free counter. */
 static void test_a_million_addresses(void **state)
 {
     enum { ADDRESSES = 1000000, HEAVY = 25, LEAST = 9000 };

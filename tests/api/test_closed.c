@@ -1,5 +1,5 @@
 /* test_closed.c - evaluates models with closed loops: the same bytes on every target, for single states and batches;
-   requests * stay within the memory budget and end at their deadline. */
+ * requests stay within the memory budget and end at their deadline. */
 #include "tests/api/support/door.h"
 #include "dynamics/dynamics.h"
 #include <stdio.h>

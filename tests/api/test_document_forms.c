@@ -213,8 +213,8 @@ static void spring_and_friction_act_on_q(void **state)
 }
 
 /* Checks the point about which the moment of a joint wrench is taken, the origin of the joint frame: by the DH
-   parameters the link frame lies .5 m from the joint's origin, and the mass of 1 kg at (.2, 0, 0) in the link frame.
-   Gravity is along -y of all frames; z is the * axis. */
+ * parameters the link frame lies .5 m from the joint's origin, and the mass of 1 kg at (.2, 0, 0) in the link frame.
+ * Gravity is along -y of all frames; z is the axis. */
 static void origin_of_the_joint_wrench(void **state)
 {
 #define WEIGHED(origin, axis)                                                                                          \

@@ -1,8 +1,10 @@
 /* test_failing_memory.c - lets the k-th allocation fail, for every k and every kind of request: once only the k-th,
-   once also all later allocations. * * The test defines malloc, calloc, realloc and free, so that all libraries call
-   them. Each kind of request runs in a * process of its own, whose crash the test survives. A request must be answered
-   as usual or with 503, leave no memory * allocated, and be answered as usual when memory is available again. Requests
-   with many allocations try only some of * these; EVERY_ALLOCATION=1 tries all, which takes minutes. */
+ * once also all later allocations.
+ *
+ * The test defines malloc, calloc, realloc and free, so that all libraries call them. Each kind of request runs in a
+ * process of its own, whose crash the test survives. A request must be answered as usual or with 503, leave no memory
+ * allocated, and be answered as usual when memory is available again. Requests with many allocations try only some of
+ * these; EVERY_ALLOCATION=1 tries all, which takes minutes. */
 #define _GNU_SOURCE
 #include "tests/api/support/door.h"
 #include "api/robots/formats.h"

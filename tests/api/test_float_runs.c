@@ -1,6 +1,6 @@
 /* test_float_runs.c - reads random arrays of numbers in CBOR and MessagePack, once with 64-bit floats, which the reader
-   copies in long runs over several rows, and once with 32-bit floats, which it reads one by one. The numbers are exact
-   in * both, so the nodes and the problems must be the same. */
+ * copies in long runs over several rows, and once with 32-bit floats, which it reads one by one. The numbers are exact
+ * in both, so the nodes and the problems must be the same. */
 #include "tests/api/support/door.h"
 #include "tests/api/support/draws.h"
 #include "tests/api/support/nodes.h"

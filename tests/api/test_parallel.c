@@ -1,6 +1,6 @@
-/* test_parallel.c - checks that several threads answer a request with the same bytes, or the same problem, as one *
-   thread alone. The helpers are first simulated by one thread that runs slots (shares of the work) in random order,
-   then real threads. */
+/* test_parallel.c - checks that several threads answer a request with the same bytes, or the same problem, as one
+ * thread alone. The helpers are first simulated by one thread that runs slots (shares of the work) in random order,
+ * then real threads. */
 #include "tests/api/support/door.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -152,8 +152,8 @@ static void test_the_same_answer(void **state)
     api_end(assert_same_by_all("/v1/models/arm/inverse-dynamics", NULL));
 }
 
-/* If two rows have a problem, the first must be reported, even if another thread finds the second one earlier. The *
-   problem is found while reading (an angle) or while writing (an overflow of velocities). */
+/* If two rows have a problem, the first must be reported, even if another thread finds the second one earlier. The
+ * problem is found while reading (an angle) or while writing (an overflow of velocities). */
 static void test_the_same_problem(void **state)
 {
     static const size_t bad[][2] = {{700, 4900}, {4999, 0}, {513, 512}};

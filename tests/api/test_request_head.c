@@ -230,7 +230,7 @@ static void accepted_types(void **state)
     expect_media(no, sizeof no / sizeof *no, API_MEDIA_NONE);
 }
 
-/* The media type with the greatest quality value must be chosen; among equal values, that of the request's body. */
+/* The greatest quality value must decide; among equal ones, the media type of the request's body. */
 static void chosen_types(void **state)
 {
     static const struct {
@@ -262,9 +262,8 @@ static void chosen_types(void **state)
             fail_msg("%s", each[i].accept);
 }
 
-/* The form of arrays in CBOR: of the forms that Accept names, the one of the greatest quality; among forms of equal
-   quality that of the request. A media * range that names a form is more specific than one that does not, and an
-   unknown form matches nothing. */
+/* The form of arrays: of those in Accept the one of the greatest quality; among equal ones that of the request. A media
+ * range that names a form is more specific than one that does not, and an unknown form matches nothing. */
 static void chosen_forms(void **state)
 {
     enum {

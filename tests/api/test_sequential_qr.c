@@ -184,7 +184,7 @@ static void undetermined_unknowns_are_found(void **state)
 }
 
 /* Scaling all rows by a power of two must scale the factors exactly, also where squares overflow or underflow; and a
-   number * that is not finite is refused. */
+ * number that is not finite is refused. */
 static void lengths_beyond_those_of_squares_are_right(void **state)
 {
     static const double scales[] = {0x1p-600, 0x1p600};
