@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `beside`: list of path and text, ends with NULL; the text itself is the file main.xml. */
+/* Reads `text` as the file main.xml. `beside` lists further files as pairs of path and text and ends with NULL. */
 static api_model *read_with(const char *text, const char *query, const char *const *beside, api_problem *problem)
 {
     api_model_source source    = file_source(text, strlen(text), query);
@@ -420,8 +420,8 @@ static void includes(void **state)
     refused(good, "not-supported", "a request with one file has no other");
 }
 
-/* As in MuJoCo 3.14, the folder of the main file comes before that of the file that includes; two files of one name
- * are two files. */
+/* As in MuJoCo 3.14, an included file is first searched in the folder of the main file, then in that of the including
+   file; files of one name in two folders are different files. */
 static void include_folders(void **state)
 {
 #define BODY(name) "<x><body name='" name "'><joint name='" name "'/><geom size='1'/></body></x>"

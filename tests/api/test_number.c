@@ -295,7 +295,7 @@ static void any_byte_ends_a_number(void **state)
         }
 }
 
-/* Asserts that reading a list gives the same bits as reading each of its numbers alone. */
+/* Asserts that reading a list gives the same bits as reading its numbers one by one. */
 static void expect_list(const char *text, size_t length, size_t most)
 {
     double all[MOST_IN_LIST], values[MOST_IN_LIST + 1], one;

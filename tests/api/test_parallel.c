@@ -1,6 +1,6 @@
-/* test_parallel.c - checks that several threads answer a request with the same bytes, or the same problem, as one
- * thread alone. The helpers are first simulated by one thread that runs slots (shares of the work) in random order,
- * then real threads. */
+/* test_parallel.c - checks that several threads answer a request with the same bytes, or the same problem, as a single
+ * thread. The helpers are first simulated by one thread that runs slots (shares of the work) in random order, then real
+ * threads. */
 #include "tests/api/support/door.h"
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-"""Lists the names of the interfaces beside the contract, with their facts: the C header, the command line, the settings, the
-metrics, the log, and the clients in Python and TypeScript. Each function takes the text that has them."""
+"""Lists the names of all interfaces except the contract, with their facts: the C header, the command line, the settings, the metrics, the log,
+and the clients in Python and TypeScript. Each function takes the text that has them."""
 import ast
 import re
 

@@ -1,13 +1,12 @@
 #!/usr/bin/python3
-"""greedy.py [--seconds S] [--clients N,...] [KIND...] - lets greedy clients of each kind loose on a server, and prints how a
-polite client and /livez fare beside them.
+"""greedy.py [--seconds S] [--clients N,...] [KIND...] - lets greedy clients of each kind loose on a server, and prints the latencies of a polite
+client and of /livez meanwhile.
 
-Each greedy client has an address and a connection of its own on the loopback network. The polite client sends a light request
-every 4 ms on a kept connection, alone and beside the crowd. A scene fails if fewer than 99.9 % of its requests have 200, if
-their 99th percentile is more than three times that alone, or if /livez takes more than 20 ms; it is then tried once more, since
-other programs disturb the times. The crowd runs at a lower priority than the server, as if on other machines, but takes processors of
-the same one: after a failure the crowd is let loose on a second server, and the polite client's times at the first, which has no
-other client then, are what the machine alone causes."""
+Each greedy client has an address and a connection of its own on the loopback network. The polite client sends a light request every 4 ms on a
+kept connection, alone and beside the crowd. A scene fails if fewer than 99.9 % of its requests have 200, if their 99th percentile is more than
+three times that alone, or if /livez takes more than 20 ms; it is then tried once more, since other programs disturb the times. The crowd runs at
+a lower priority than the server, as if on other machines, but takes processors of the same one: after a failure the crowd is let loose on a
+second server, and the polite client's times at the first, which has no other client then, are what the machine alone causes."""
 import argparse
 import collections
 import json

@@ -385,8 +385,8 @@ static void test_implicit_equation(void **state)
     assert_true(unsolved <= 2);
 }
 
-/* Returns the duration h for which dr/dv = M / h + D + h K of implicit Euler is zero for the last coordinate alone, at
- * rest; 0 if there is none. */
+/* Returns the duration h for which dr/dv = M / h + D + h K of implicit Euler has a zero diagonal entry for the last
+   coordinate, at rest; 0 if there is none. */
 static double vanishing_step(const trial *t)
 {
     const size_t n = t->nv * t->nv;

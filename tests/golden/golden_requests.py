@@ -83,7 +83,7 @@ def positions(draw, names):
 
 
 def field(draw, name, nv, model):
-    """Returns the members of a request that a name of OPERATIONS stands for."""
+    """Returns the fields that a request gets for one of the names of fields and loads in OPERATIONS."""
     rows = lambda count, size=2.0: [draw.numbers(nv, size) for _ in range(count)]
     link = model["links"][-1]
     return {

@@ -135,7 +135,7 @@ class Sources:
 
 
 class Layer:
-    """One file of the list: the layer's tests, in the order in which they run, and its faults."""
+    """One file of faults/: a layer with its tests, in the order in which they run, and its faults."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as text:

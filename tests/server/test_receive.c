@@ -87,7 +87,7 @@ static void pass(channel *c, const char *bytes, size_t length)
     }
 }
 
-/* Checks the same bytes with srv_framing_check alone. */
+/* Checks the same bytes by srv_framing_check, without a socket. */
 static size_t check_whole(const framing_shape *shape)
 {
     static char data[MOST];

@@ -1,8 +1,8 @@
-"""Tests the program of dynamics/samples: it links libdynamics, LAPACK and libm alone, and its numbers are those of
-equations that share nothing with the product.
+"""Tests the program of dynamics/samples: it links only libdynamics, LAPACK and libm, and its numbers are those of equations that share nothing
+with the product.
 
-The arm's torques follow from the momentum of each link in world axes. The four-bar is three plates in the plane, each
-with coordinates x, y and angle of its own, and four pins as constraints with multipliers."""
+The arm's torques follow from the momentum of each link in world axes. The four-bar is three plates in the plane, each with coordinates x, y and
+angle of its own, and four pins as constraints with multipliers."""
 import os
 import re
 import subprocess

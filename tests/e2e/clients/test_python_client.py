@@ -177,7 +177,7 @@ class Python(ServerCase):
     # --- batches
 
     def test_batch(self):
-        """A batch of more rows than the server accepts: the client halves its pieces until they fit."""
+        """If a batch has more rows than the server accepts, the client divides it into halves until each is accepted."""
         q, qd, qdd, qddd = states(2500)
         seen = []
         whole = self.panda.batch(self.panda.torque_derivative, q=q, qd=qd, qdd=qdd[0], qddd=qddd, size=1600,

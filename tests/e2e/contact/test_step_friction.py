@@ -65,7 +65,7 @@ class StepFriction(ServerCase):
         s = self.states(12, 4)
         nv = len(self.LIMITS)
         for qd in s["qd"]:
-            qd[2] += np.copysign(0.1, qd[2])  # smoothed friction of this joint has a kink at rest
+            qd[2] += np.copysign(0.1, qd[2])  # the smoothed friction of this joint has a kink at rest, where differences would be wrong
         for row in range(12):
             x = np.concatenate([s["q"][row], s["qd"][row], s["tau"][row]])
             rows = np.array([x + d * e for e in np.eye(3 * nv) for d in (1e-4, -1e-4, 2e-4, -2e-4)])

@@ -61,7 +61,7 @@ class StepStribeck(Closed):
         q = rng.uniform(-1.5, 1.5, (n, 6)) if model == "chain" else np.array([2, 1.1]) + rng.uniform(-0.3, 0.3, (n, 2))
         qd = rng.uniform(-1, 1, q.shape) * rng.choice([0, 0.03, 1], q.shape)
         if model == "chain":
-            qd[:, 2] += np.copysign(0.1, qd[:, 2])  # smoothed friction of this joint has a kink at rest
+            qd[:, 2] += np.copysign(0.1, qd[:, 2])  # the smoothed friction of this joint has a kink at rest, where differences would be wrong
         g = np.array(self.ask(model, "bias", {"q": q.tolist(), "outputs": ["gravity"]})["gravity"])
         return {"q": q.tolist(), "qd": qd.tolist(), "tau": (g + rng.uniform(-push, push, q.shape)).tolist()}
 

@@ -173,7 +173,7 @@ class ForwardDynamics(Sticking):
             self.assertGreater(min(sticks), n // 2, model)
 
     def test_damped_contacts(self):
-        """With contact damping d, held frames accelerate by d times their wrenches, and joints stick beside them."""
+        """With contact damping d, held frames accelerate by d times their wrenches, and joints stick at the same time."""
         rng, damping, sticks = np.random.default_rng(8), 0.2, 0
         for i in range(30):
             state = self.draw("plain", rng, i % 2)

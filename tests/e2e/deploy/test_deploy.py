@@ -154,7 +154,7 @@ class Service(unittest.TestCase):
         self.assertTrue(passed and set(passed) <= set(listen), passed)
 
     def add_real_time(self):
-        """Puts the drop-in for real time beside the unit; returns its folder."""
+        """Puts the drop-in file for real time where systemd finds it for the unit; returns its folder."""
         folder = self.path + ".d"
         os.mkdir(folder)
         with open(os.path.join(folder, "realtime.conf"), "w") as file:
@@ -170,8 +170,7 @@ class Service(unittest.TestCase):
         self.assertIn("realtime.conf", run("systemd-analyze", "verify", "--man=no", self.path).stderr, "it is read at all")
 
     def test_exposure(self):
-        """systemd rates the exposure of the unit at 1.5 of 10 or less, alone and with the drop-in for real time
-        (deploy/SECURITY.md)."""
+        """systemd rates the exposure of the unit at 1.5 of 10 or less, without and with the drop-in file for real time (deploy/SECURITY.md)."""
         exposure = ("systemd-analyze", "security", "--offline=true", "--threshold=15", self.path)
         for real_time in (False, True):
             if real_time:

@@ -87,8 +87,8 @@ class Observability(Closed):
         return Y, lengths > 1e-11 * lengths.max()
 
     def check_shown(self, Y, effect, link, shown):
-        """Checks `observability`: a parameter is determined alone if its column is independent of all others, and not
-        at all if its column is zero."""
+        """Checks `observability`: a parameter is determined by itself ("alone") if its column is independent of all others, and not at all if
+        its column is zero."""
         unit = Y / np.where(effect, np.linalg.norm(Y, axis=0), 1)
         rank = lambda M: np.linalg.matrix_rank(M, 1e-7)
         for k, name in enumerate(PARAMETERS):

@@ -3,7 +3,8 @@
 The solutions of r(x, s) = 0 from s = 0 on are a curve in the unknown coordinates x and the line's parameter s. Each step predicts along the
 curve's tangent and corrects across it (Allgower & Georg 1990, chapters 2 to 4 and 8). The Jacobian of x loses rank where the curve turns back in
 s, and where it meets another curve: there det(Q^T [dr/dx dr/ds; tangent]) changes sign, with Q an orthonormal basis of the Jacobian's range that
-changes continuously along the curve. A step across which the sign changes is halved, which also keeps the curve apart from others close by."""
+changes continuously along the curve. A step across which the sign changes is halved, which also prevents steps from jumping to another curve
+close by."""
 import numpy as np
 from scipy.interpolate import BSpline
 from tree_kinematics import exponential, from_quaternions, logarithm, quaternion_product

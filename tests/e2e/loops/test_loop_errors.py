@@ -91,7 +91,7 @@ class Documents(Closed):
         self.bad(elastic, "bad-model", "/links/1/joint/actuated")
 
     def test_what_is_kept(self):
-        """The canonical document keeps loops, homes and actuated joints; PUT of it gives the same revision."""
+        """The canonical document keeps loops, reference positions (`home`) and `actuated` of joints; PUT of it gives the same revision."""
         for model in self.MODELS:
             document = self.ok(self.client.get(f"/v1/models/{model}/document"))
             self.assertEqual([x["name"] for x in document["loops"]], [x["name"] for x in self.documents[model]["loops"]])

@@ -83,7 +83,7 @@ def khalil(document, frame, axis):
 
 
 def by_khalil(document, sides="ab"):
-    """Returns the mechanism with frames given inside the cut joint by these parameters."""
+    """Returns the mechanism with the cut joint's frames given as modified Denavit-Hartenberg parameters of the loop."""
     document = copy.deepcopy(document)
     entry = document["loops"][0]
     axis = entry["axis"]

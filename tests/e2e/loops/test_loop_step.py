@@ -191,7 +191,7 @@ class Steps(LoopSteps):
     FAST = {"q": [1] * 6, "qd": [-40] * 6, "step": 0.02}
 
     def test_loops_that_open(self):
-        """The problem names the node; a row fails alone."""
+        """The problem names the node; in a batch only the row fails."""
         tau = [0] * 6
         request, faster = {**self.FAST, "torques": [tau] * 3}, {"qd": [-100] * 6}
         answer = self.client.post("/v1/models/stewart/rollout", {**request, "integrator": "explicit_euler"})

@@ -88,8 +88,8 @@ class Laws(Simulated):
         self.assertClose(a["q"][0] + a["qd"][0], list(expected), 1e-8, 1)
 
     def test_integral_removes_what_the_model_does_not_know(self):
-        """Under a payload that the controller does not know, pd_gravity keeps an error at rest; with an integral gain ki the error
-        vanishes."""
+        """With a payload that the controller's model does not contain, pd_gravity comes to rest with an error; with an integral gain ki the
+        error vanishes."""
         for controller, ki in (("pd_gravity", 100), ("computed_torque", 300), ("pid", 100), ("pd_feed_forward", 100)):
             run = {"q": [0.2], "duration": 15, "times": [15], "tolerance": 1e-9, "payload": MASS}
             drive = {"controller": controller, "kp": 100, "kd": 20, "reference": [0.5]}

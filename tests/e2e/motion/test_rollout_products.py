@@ -125,8 +125,8 @@ class RolloutProducts(ServerCase):
         return x[:6] if model == "solo12" else np.concatenate([np.zeros(3), x[:3]])
 
     def test_products_are_symmetric_but_for_brackets(self):
-        """<a, H b> - <b, H a> = <g, [b, a]>, which is zero without quaternions. With multipliers λ of the last state alone the
-        scalar is <λ, x> along axes that turn: minus <λ, [b+, a+]> with the rates of the last state (Maurer-Cartan)."""
+        """<a, H b> - <b, H a> = <g, [b, a]>, which is zero without quaternions. If only the last state has multipliers λ, the scalar is <λ, x>
+        along axes that rotate with the body: minus <λ, [b+, a+]> with the rates of the last state (Maurer-Cartan)."""
         for model in self.models():
             for integrator in INTEGRATORS:
                 request, along = self.case(model, integrator)

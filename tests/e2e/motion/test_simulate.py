@@ -1,5 +1,5 @@
-"""Tests simulate: motions against elliptic functions, SciPy's integrators and conservation laws; energy balances;
-tracking errors against their linear equation; the same bits alone and in batches."""
+"""Tests simulate: motions against elliptic functions, SciPy's integrators and conservation laws; energy balances; tracking errors against their
+linear equation; the same bits in single requests and in batches."""
 import math
 import random
 

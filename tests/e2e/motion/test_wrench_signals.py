@@ -1,5 +1,5 @@
-"""Tests wrenches that change in time, in simulate and trajectory: against SciPy's splines and integrators, against
-torque-derivative with the wrench's values and rates, against differences; the same bits alone and in batches."""
+"""Tests wrenches that change in time, in simulate and trajectory: against SciPy's splines and integrators, against torque-derivative with the
+wrench's values and rates, against differences; the same bits in single requests and in batches."""
 import math
 
 import cbor2
@@ -183,8 +183,8 @@ class Simulations(Simulated):
             self.assertClose(a["q"][1] + a["qd"][1] + [a["wrench_work"][1]], [q, v, work], 1e-12)
 
     def test_energy(self):
-        """Energy balances with a controller, a payload and friction, for a tree, a flying body, a loop and a held
-        robot."""
+        """Checks that the change of energy equals the answered work, with a controller, a payload and friction, for a tree, a free body, a loop
+        and a robot with held frames."""
         push = [{**WRENCHES[0], "link": "rod"}]
         q = [0, 0, 0, 0, 0, 0, 1, 0.2]
         cases = [("arm", {**self.START, **SURROUNDINGS, "wrenches": WRENCHES, "input": {

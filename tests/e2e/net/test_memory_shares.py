@@ -105,7 +105,7 @@ class Unfinished(Shares):
         self.assertLively()
 
     def test_a_body_beyond_the_share_is_refused_for_good(self):
-        """No retry helps a request that would not fit if its client were alone."""
+        """A request that would not fit even without other requests is refused for good: a retry would not help."""
         answer = self.client(GREEDY).request("POST", ASK, " " * (48 * MIB + 1), {"Content-Type": "application/json"})
         self.assertEqual((answer.status, answer.json()["code"]), (413, "body-too-large"))
 

@@ -1,4 +1,4 @@
-"""Tests free coordinates (given efforts, unknown accelerations) beside driven ones: against the partitioned equation of
+"""Tests inverse dynamics with free coordinates (given efforts, unknown accelerations) and driven ones: against the partitioned equation of
 motion, which for a moving base is Khalil's (83)-(88), and against forward dynamics."""
 import tap
 from arrays import add, matvec

@@ -1,5 +1,5 @@
-"""Tests gradient and forward-gradient: products of multipliers and the matrices of sensitivity and forward-sensitivity,
-sums over a batch, free coordinates, the same bits alone, in batches and in CBOR, and refusals."""
+"""Tests gradient and forward-gradient: products of multipliers and the matrices of sensitivity and forward-sensitivity, sums over a batch, free
+coordinates, the same bits in single requests, in batches and in CBOR, and refusals."""
 import json
 import subprocess
 

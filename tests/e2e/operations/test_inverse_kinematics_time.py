@@ -115,8 +115,8 @@ class Shares(ServerCase):
     arguments = ("--workers", "1", "--loops", "1")
 
     def test_rows_keep_their_bits_beside_a_row_that_uses_up_its_share(self):
-        """Row 5 searches from 1000 starts for a point out of reach, which takes longer than its share. The row fails by name; the
-        other rows have the bits that they have alone."""
+        """Row 5 searches from 1000 starts for a point out of reach, which takes longer than its share. The problem names this row; the other
+        rows have the bits of requests of one row."""
         self.put_model("long", long_chain())
         goals = [[1 + 0.1 * i, 0.5, 1] for i in range(12)]
         request = {"q": [[0.01 * (i % 7) for i in range(LONG)]] * 12, "frame": "end", "position": goals, "starts": 1000,

@@ -142,7 +142,7 @@ class JointLimits(Actuated):
         self.assertEqual(a["limits"][0], {"joint": "upper_joint", "kind": "effort", "limit": 40, "excess": 8, "time": 0})
 
     def test_batches_and_encodings(self):
-        """Each simulation of a batch has its own list of limits, the same as alone."""
+        """Each simulation of a batch has a list of limits of its own, equal to that of a request of one row."""
         rows = [[-0.6 + 0.1 * i, 0.5] for i in range(11)]
         for how in METHODS:
             request = {"duration": 0.3, "samples": 3, **how, "input": DRIVE}

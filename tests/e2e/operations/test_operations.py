@@ -209,7 +209,7 @@ class Dynamics(OnTwoRobots):
             self.assertClose(e["potential"], 9.81 * e["mass"] * e["com"][2] + spring, 1e-13, abs(e["potential"]) + 10)
 
     def test_centroidal_inertia_is_the_momentum_of_a_turning_base(self):
-        """A floating base that turns alone at w, in its own axes, gives the momentum I R w about the centre of mass."""
+        """If only the floating base moves and rotates at w, in its own axes, the momentum about the centre of mass is I R w."""
         for model, s in self.cases():
             if model != "floating":
                 continue

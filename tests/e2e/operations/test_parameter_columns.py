@@ -54,7 +54,7 @@ class ParameterColumns(Closed):
             yield model, {"held": held}
 
     def test_forward_sensitivity(self):
-        """The columns are -dqdd_dtau Y, with the same bits in a batch, alone, and without other outputs."""
+        """The columns are -dqdd_dtau Y, with the same bits in a batch, in single requests, and without other outputs."""
         outputs = ["qdd", "dqdd_dtau", "dqdd_dparameters"]
         for model, held in self.cases():
             s, bodies = self.motion(model, 3, rows=5)

@@ -152,8 +152,8 @@ class Planar(Closed):
             self.near(answer[name], rows, 1e-9, name)
 
     def test_translating(self):
-        """A position alone determines the pose of the Delta, which cannot turn. The angles of the motors follow from the triangle of each
-        arm."""
+        """A request gives only the position of the Delta's platform, since the platform cannot rotate. The angles of the motors follow from the
+        triangle of each arm."""
         s = self.states("delta", 30, 9)
         places = [list(self.delta.platform(np.array(q))) for q in s["q"]]
         answer = self.ask("delta", "inverse-dynamics", {"platform": {"frame": "tool", "position": places}})

@@ -70,7 +70,7 @@ class ReferenceVelocity(Closed):
         for i, row in enumerate(rows):
             self.assertEqual(together["inverse-dynamics"]["tau"][i], self.ask("four_bar", "inverse-dynamics", row)["tau"])
             self.assertEqual(together["regressor"]["regressor"][i], self.ask("four_bar", "regressor", row)["regressor"])
-        # torque-derivative takes qdd, so evaluate does not refuse it beside qd_reference
+        # torque-derivative uses qdd, so that evaluate accepts qdd together with qd_reference
         qdd = {"qdd": rows[0]["qdd_reference"]}
         self.ask("four_bar", "evaluate", {**rows[0], **qdd, "operations": {"inverse-dynamics": {}, "torque-derivative": {}}})
 

@@ -389,7 +389,7 @@ class Steps(ServerCase):
         self.assertProblem(post("rollout", {"q": s["q"], "step": H, "torques": [[1, 2, 3]]}), 422, "/torques/0")
 
     def test_rows_that_fail(self):
-        """A row whose motion leaves the range of angles fails alone, and the problem names the node."""
+        """Only the row whose motion leaves the range of angles fails, and the problem names the node."""
         request = {"q": [[0, 0], [9.9e4, 0]], "qd": [[0, 0], [1e5, 0]], "torques": [[0, 0]] * 4, "step": 0.004}
         problem = self.assertProblem(self.client.post("/v1/models/two_link/rollout", request), 422, row=1)
         self.assertEqual(problem["code"], "angle-too-large")

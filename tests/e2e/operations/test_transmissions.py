@@ -145,7 +145,7 @@ class Transmissions(ServerCase):
             self.assertClose((friction[0] - friction[1]).tolist(), slow.tolist(), 1e-12, what=name)
 
     def test_efforts_of_motors(self):
-        """Motor efforts are A^T tau: alone and in batches, with free coordinates, with a reference velocity, and along
+        """Motor efforts are A^T tau, in single requests and in batches, with free coordinates, with a reference velocity, and along
         simulations."""
         for name, joints in ORDER.items():
             state, _ = self.states(name, 9)

@@ -187,8 +187,8 @@ class Changes(unittest.TestCase):
         self.assertLessEqual(denied, refused)
 
     def test_a_reader_that_stops_refuses_changes_before_they_are_made(self):
-        """The line of a change needs room before the change is made: the change waits until its deadline, and is refused. The next change
-        succeeds when the reader continues."""
+        """A change is made only once the audit queue has a free place for its line: a change that waits until its deadline is refused. The next
+        change succeeds when the reader continues."""
         folder = self.enterContext(tempfile.TemporaryDirectory(dir=MEMORY))
         fifo = os.path.join(folder, "fifo")
         os.mkfifo(fifo)
@@ -244,7 +244,7 @@ class Changes(unittest.TestCase):
         self.assertEqual(os.stat(path).st_mode & 0o7, 0)
 
     def test_a_full_disk_refuses_changes_and_loses_no_line(self):
-        """A line that was cut off by a full disk is continued when there is room again."""
+        """A line that was cut off by a full disk is continued when the disk has free space again."""
         folder = self.enterContext(tempfile.TemporaryDirectory(dir=MEMORY))
         path = os.path.join(folder, "audit")
         server = Server("--audit-log", path)

@@ -61,8 +61,7 @@ class Windows(unittest.TestCase):
         return server
 
     def test_sizes_encodings_and_workers(self):
-        """Each state has the same bits alone and in batches of any size, in both encodings, with one thread and with
-        several."""
+        """Each state has the same bits in a single request and in batches of any size, in both encodings, with one thread and with several."""
         whole = everything(states(max(SIZES)))
         alone = {}
         for workers in ("1", "3"):

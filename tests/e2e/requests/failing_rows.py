@@ -78,7 +78,7 @@ class FailingRowsCase(ServerCase):
         apart.pop("name", None)
         for link in apart["links"]:
             if link["name"] == "right_crank":
-                link["joint"]["origin"]["xyz"] = [0.35, 0, 0]  # m; with the bases this far apart the rods do not reach all positions
+                link["joint"]["origin"]["xyz"] = [0.35, 0, 0]  # m, distance of the two motors: so large that the rods do not reach all positions
         cls.put_model(cls(), "apart", apart)
 
     def post(self, model, operation, request, **headers):
@@ -153,7 +153,7 @@ class FailingRowsCase(ServerCase):
         return states(n, 10 if floating else 4, floating)
 
     def bars(self, n=100):
-        """Returns q and qd of `apart`, and the rows whose loop cannot close."""
+        """Returns q and qd for the model `apart`, and the rows whose loop cannot close."""
         rng = random.Random(3)
         bad = self.choose(n, 10)
         q = [[1.9 + rng.uniform(-0.2, 0.2), 1.3 + rng.uniform(-0.2, 0.2)] for _ in range(n)]

@@ -38,8 +38,8 @@ class Loops(ServerCase):
                     self.assertEqual(answer[output][row], alone[output])
 
     def test_a_far_row_beside_near_ones_in_lanes(self):
-        """The loops of rows in one block are closed together. If one row is late, the others are closed again without it, with the
-        bits that they have alone."""
+        """The loops of rows in one block are closed together. If one row takes too long, the others are closed again without it, with the bits
+        of requests of one row."""
         self.compare("inverse-dynamics", {"qd": [0.3], "qdd": [0.2]}, [*GOOD[:2], FAR, *GOOD[2:]], ["tau"])
 
     def test_far_rows_at_the_ends_of_a_batch(self):

@@ -35,7 +35,7 @@ def in_three(axis, e_x, e_y):
 
 
 def numbers(answer):
-    """Returns the arrays of the answer, with those of poses."""
+    """Returns the arrays of the answer, including those inside `poses`."""
     poses = answer.pop("poses", {})
     return {**answer, **{f"{frame} {part}": pose[part] for frame, pose in poses.items() for part in pose}}
 

@@ -55,7 +55,7 @@ class Bodies(UrdfCase):
         self.refuse(robot(link("base", ANTENNA), link("arm", ARM), LIFT), 422, "bad-inertia")
 
     def test_rounding(self):
-        """The tolerance for a rounded inertia is 1e-12 m^2 times the mass: 2.4e-35 kg m^2 is accepted beside 1.3 kg."""
+        """The tolerance for a rounded inertia is 1e-12 m^2 times the mass: 2.4e-35 kg m^2 is accepted for a mass of 1.3 kg."""
         for mass, product, good in ((1.3, 2.4e-35, True), (1.3, 5e-13, True), (1.3, 2e-12, False), (0, 2.4e-35, False), (1e-6, 1e-15, False)):
             body = robot(link("base"), link("arm", inertial(mass, (0, 0, 0, 0, product))), LIFT)
             if good:

@@ -136,8 +136,8 @@ class Loops(SdfCase):
                 self.assertEqual(names, [f"u.{moves + 1}"], (parent, axes))
 
     def test_a_follower_on_a_joint_that_points_to_the_world_has_the_other_sign(self):
-        """Two slides in a row, the second of which takes back or doubles the way of the first, carry one end of a crank and a rod.
-        Where the end stands still, the slides alone can move."""
+        """Two slides in a row, the second of which takes back or doubles the way of the first, carry one end of a crank and a rod. Where the end
+        does not move, only the slides can move."""
         links = link("crank", 0, 1) + link("rod", 0.05, 1.2, 0.7) + link("first", 0.4, 1, 0.2) + link("second", 0.45, 1.1, 0.3)
         crank = joint("j1", "world", "crank") + joint("j2", "crank", "rod") + joint("p", "world", "first", "prismatic", "1 0 0")
         close = joint("close", "rod", "second", extra="<pose relative_to='second'/>")
