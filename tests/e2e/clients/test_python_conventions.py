@@ -27,7 +27,8 @@ class Conventions(ServerCase):
 
     @unittest.skipIf(mujoco.SKIP, mujoco.SKIP)
     def test_mujoco(self):
-        """States of MuJoCo go in and its generalized forces come out, for models with free and spherical joints."""
+        """Converts MuJoCo's states, and compares the converted torques with MuJoCo's generalized forces, for models with free and spherical
+        joints."""
         for name in ("biped.xml", "quadruped.xml", "global.xml"):
             reference = mujoco.Model(os.path.join(MODELS, name))
             model = self.torqued.put("converted", os.path.join(MODELS, name), equality="independent")
