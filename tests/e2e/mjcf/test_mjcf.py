@@ -150,7 +150,7 @@ class Requests(ServerCase):
 
 
 class Files(unittest.TestCase):
-    """Included files are found relative to the file and in the folders of --path; folders and devices are not read."""
+    """On the command line included files may be anywhere: absolute paths, `..` and links are followed. Only regular files are read."""
 
     def check(self, inside, *beside, status=1):
         with tempfile.TemporaryDirectory() as folder:
