@@ -35,7 +35,7 @@ def code_beside(text, start, end):
 
 
 def comments(layer):
-    """(place, comment, code beside it)."""
+    """Returns (place, comment, line of code that the comment belongs to)."""
     return [(f"{path}:{text.count(chr(10), 0, offset) + 1}", comment, code_beside(text, offset, offset + len(comment)))
             for path, text in sources(layer) for offset, comment in prose.comments(prose.language(path, text), text)
             if not SECTION.match(comment)]

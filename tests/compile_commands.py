@@ -12,11 +12,11 @@ import subprocess
 import sys
 
 COMPILE = re.compile(r"^\s*\S+ .*-c (\S+\.cc?) -o \S+$")
-WRITES = {"-MMD", "-MP", "-c"}  # options that make files
+WRITES = {"-MMD", "-MP", "-c"}  # options with which the compiler writes files
 
 
 def read_commands(lines):
-    """{source: arguments}."""
+    """Returns {source: arguments of its first command}."""
     commands = {}
     for line in lines:
         found = COMPILE.match(line)

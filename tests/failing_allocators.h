@@ -1,4 +1,4 @@
-/* failing_allocators.h - replaces malloc and its kin by functions that fail when the including file says so.
+/* failing_allocators.h - replaces malloc and its kin by functions that fail where fails() returns true.
  *
  * The including file defines fails() and count_blocks(). */
 #include <errno.h>

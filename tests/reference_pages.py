@@ -163,7 +163,7 @@ class Operations:
 
     @staticmethod
     def marked(asked, field):
-        """Returns the name of a shared field, with a word if it is needed."""
+        """Returns the name of a field that several operations share, with a mark if the operation requires it."""
         choices = [choice["required"] for choice in asked.get("oneOf", ())]
         if field in asked.get("required", ()):
             return f"`{field}` (needed)"
@@ -243,7 +243,7 @@ def settings_page():
 
 
 def read(path):
-    """Returns the text of a file of the tree; empty if it does not exist."""
+    """Returns the text of a file of the tree, or "" if it does not exist."""
     full = os.path.join(ROOT, path)
     if not os.path.exists(full):
         return ""
@@ -267,7 +267,7 @@ def readme(operations, figures, robots):
 
 
 def pages():
-    """Path: text."""
+    """Returns {path: text} of all generated pages."""
     operations, figures = Operations(), results.Results()
     robots = len(glob.glob(os.path.join(ROOT, "models", "*.json")))
     made = {"api/OPERATIONS.md": operations.page(), "api/MJCF.md": mjcf_page(), "server/SETTINGS.md": settings_page(),

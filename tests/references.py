@@ -19,7 +19,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIBLIOGRAPHY = "REFERENCES.md"
-PROSE = (".md", ".yaml", ".yml")           # all of the text is checked; of others, the comments
+PROSE = (".md", ".yaml", ".yml")           # files of these kinds are checked completely; of all others only the comments
 C_LIKE = (".c", ".h", ".cc")
 SCRIPTS = (".py", ".mk", ".sh", "Makefile", "tests/lint", "tests/run", "tests/deps")
 
@@ -38,7 +38,7 @@ ARCHITECTURE, CONTRIBUTING, ROBOTS, README = "ARCHITECTURE.md", "CONTRIBUTING.md
 WORD_OF_FILE = re.compile(r"`(\w+)`\s+of\s+`((?:[\w-]+/)*[\w-]+\.(?:c|h|py|ts))`")
 FOLDER = re.compile(r"`((?:api|deploy|dynamics|findings|models|server|tests)(?:/[\w-]+)*/?)`")
 FLOOR = re.compile(r"\b(?:kernels|mechanics) \(`([^`]*)`\)")
-NO_FLOOR = {"memory", "samples"}           # folders of dynamics/ that are neither kernels nor mechanics
+NO_FLOOR = {"memory", "samples"}           # folders of dynamics/ without mechanics, whose sources need no citation
 LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 OUTSIDE = re.compile(r"\b(?:API|[A-Z]{5,}(?:\.md)?) §|\b(?:SEEDS|ANCHORS|ACCEPTANCE|DESIGN|API)\.md\b|\.\./shared\b|"
                      r"\b[Ii]ssue #?[0-9]+\b")

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 """rooms.py [--calls BUILD] - checks that the folders of the product include and call each other in one order.
 
-A room is a folder with sources; ORDER lists the rooms from the ground up. A file includes headers of its own room and
-of rooms listed before it. With --calls the same holds for calls: by the symbols of the objects under BUILD that are
-newer than their sources. Headers of the room itself are included by their bare names, all others by their path from the
-root.
+A room is a folder with sources; ORDER lists the rooms from the lowest layer up. A file includes headers of its own room and of rooms listed
+before it. With --calls the same holds for calls: by the symbols of the objects under BUILD that are newer than their sources. Headers of the
+room itself are included by their bare names, all others by their path from the root.
 """
 import argparse
 import os
@@ -12,7 +11,7 @@ import re
 import subprocess
 import sys
 
-# Rooms joined by | include each other. A file listed here stands lower than its room.
+# Folders joined by | may include each other. A file that is listed by itself is in a lower layer than its folder.
 ORDER = """
 dynamics/memory/memory.h dynamics/model/joint_types.h dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/held_directions.h dynamics/step.h dynamics/constraint.h dynamics/closure_kernels.h dynamics/friction_map.h dynamics/hessian.h dynamics/gradient.h dynamics/directional.h dynamics/hessian_product.h dynamics/friction_gradient.h dynamics/riccati.h dynamics/centroidal.h dynamics/energy_regressor.h dynamics/frame_sensitivity.h dynamics/torque_series.h dynamics/joint
 dynamics/recursion dynamics/algorithms dynamics/adjoint dynamics/constraints dynamics/momentum dynamics dynamics/memory dynamics/loops dynamics/loop_reference dynamics/inverse_kinematics dynamics/wrench_estimation dynamics/contact dynamics/joint_stiction dynamics/held dynamics/motion dynamics/inverse_kinematics_tasks dynamics/path_timing dynamics/trajectory_gradients dynamics/control dynamics/integration dynamics/simulation|dynamics/rigid_contact dynamics/identification dynamics/samples
@@ -28,7 +27,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
 def room_of(path):
-    """Returns the room of a file, or the file itself if RANK lists it, with its ending or without."""
+    """Returns the folder (room) of a file, or the file itself if RANK lists it, with or without its ending."""
     return next((name for name in (path, os.path.splitext(path)[0]) if name in RANK), os.path.dirname(path))
 
 

@@ -110,7 +110,8 @@ static const char everything[] =
     "'kinematics':{'frame':'tool','outputs':['poses','jacobian','jacobian_dot','velocity','acceleration','jerk']},"
     "'energy':{'outputs':['kinetic','potential','com','com_velocity','com_jacobian','momentum','momentum_matrix']}}";
 
-/* Writes state i of a fixed sequence, as members of an object; with `rows`, a batch of that many states from i on. */
+/* Writes state i of a fixed sequence of states as members of a JSON object; if `rows` is not 0, a batch of that many
+   states, beginning with state i. */
 static char *state_text(size_t nq, size_t nv, size_t i, size_t rows)
 {
     static const char *const names[] = {"q", "qd", "qdd", "qddd", "tau"};
@@ -135,7 +136,8 @@ static char *state_text(size_t nq, size_t nv, size_t i, size_t rows)
     return text;
 }
 
-/* Returns row `row` of a batched answer as the answer to that state alone; the caller owns the reference. */
+/* Returns row `row` of a batched answer in the form of an answer to a request of this state only; the caller owns the
+   reference. */
 static json_t *row_of(const json_t *value, size_t row)
 {
     const char *key;
@@ -216,7 +218,7 @@ static void long_numbers_fit_the_bound(void **state)
     assert_int_equal(a->length, strlen("{\"tau\":[") + 100 * strlen("[-0.0000012345678901234567],") - 1 + strlen("]}"));
 }
 
-/* Evaluates the largest model in a memory budget that holds its matrices a few times over. */
+/* Evaluates the largest model in a memory budget that is a few times the size of its matrices. */
 static void large_models_need_memory_for_their_own_states_only(void **state)
 {
     enum { N = 512 };

@@ -43,7 +43,7 @@ static void archives_give_the_same_models(void **state)
     assert_model("mine", mine);
     assert_model("arm", arm);
     assert_model("hinge", NULL);
-    assert_int_equal(disk_request("DELETE", "other", NULL), 204); /* the import did not touch other models */
+    assert_int_equal(disk_request("DELETE", "other", NULL), 204); /* the import did not change or delete other models */
     assert_int_equal(disk_request("DELETE", "slider", NULL), 204);
     char *second = exported(&again);
     assert_string_equal(second, archive);

@@ -37,7 +37,8 @@ static void use(const char *client, uint64_t work, uint64_t requests, uint64_t r
     api_client_count(client, &figures);
 }
 
-/* Each measure lists its own clients, the greatest first, in its unit. */
+/* For each measure (requests, work, ...) the figures list the clients with the greatest values, the greatest first, in
+   the measure's unit. */
 static void test_figures(void **state)
 {
     use("client:planner", 2500000000, 3, 0);
@@ -54,9 +55,9 @@ static void test_figures(void **state)
     assert_true(refusals.value[0] == 2);
 }
 
-/* A million addresses with one refusal each take over the counters of each other. Twenty-five clients each cause more
- * than 1/256 of the refusals, for which the sketch guarantees a counter. The figures of the twenty greatest are
- * exact, since they had a free counter. */
+/* A million addresses with one refusal each share a fixed number of counters, and each new address takes over the
+ * counter of another. Twenty-five clients each cause more than 1/256 of the refusals, for which the sketch guarantees a
+ * counter. The figures of the twenty greatest are exact, since they had a free counter. */
 static void test_a_million_addresses(void **state)
 {
     enum { ADDRESSES = 1000000, HEAVY = 25, LEAST = 9000 };

@@ -1,5 +1,5 @@
-/* test_closed.c - evaluates models with closed loops: the same bytes on every target, alone and in batches; requests
- * stay within the memory budget and end at their deadline. */
+/* test_closed.c - evaluates models with closed loops: the same bytes on every target, for single states and batches;
+ * requests stay within the memory budget and end at their deadline. */
 #include "tests/api/support/door.h"
 #include "dynamics/dynamics.h"
 #include <stdio.h>
@@ -20,8 +20,8 @@ static void open_door(const api_limits *limits, const char *target)
     assert_true(api_load_models(door_api(), "models", ignore, NULL));
 }
 
-/* Writes a request for all operations of models with loops: `rows` states from `first` on; with `rows` 0, state `first`
- * alone. */
+/* Writes a request for all operations of models with loops: `rows` states from `first` on; if `rows` is 0, the single
+   state `first`. */
 static char *question(const char *model, size_t first, size_t rows)
 {
     static const char everything[] =
@@ -83,7 +83,7 @@ static void targets_agree(void **state)
     }
 }
 
-/* Each row of a batch must equal the answer to its state alone, to the last digit. */
+/* Each row of a batch must equal the answer to a request of its state only, to the last digit. */
 static void rows_equal_single_states(void **state)
 {
     open_door(NULL, NULL);

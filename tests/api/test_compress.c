@@ -26,7 +26,7 @@ static char *decoded(api_coding coding, const char *bytes, size_t length, size_t
                   .avail_in  = (uInt)length,
                   .next_out  = (Bytef *)back,
                   .avail_out = (uInt)expected + 1};
-    assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK); /* gzip format alone */
+    assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK); /* 16 + MAX_WBITS: accepts the gzip format only */
     assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
     assert_int_equal(z.total_out, expected);
     assert_int_equal(z.avail_in, 0);
@@ -45,7 +45,8 @@ static void round_trip(api_coding coding, const char *bytes, size_t length)
     assert_memory_equal(back, bytes, length);
     free(back);
     const api_coded coded = {.coding = coding, .bytes = b.data, .length = b.length};
-    if (coding == API_CODING_GZIP && length > b.length && length < API_EXPAND_SMALL) /* the trailer has the length */
+    if (coding == API_CODING_GZIP && length > b.length && length < API_EXPAND_SMALL) /* gzip's trailer contains the
+                                                                                        length of the content */
         assert_int_equal(api_expand_guess(&coded, SIZE_MAX), length);
     api_buffer_free(&b);
 }

@@ -1,5 +1,5 @@
-/* test_consistent_parameters.c - checks the search for physically consistent parameters: no parameters nearby have a
- * lower objective, and by how much the rows of an estimate deviate in it. */
+/* test_consistent_parameters.c - checks the search for physically consistent parameters: no parameters near the result
+   have a lower objective; also checks the least deviation of a row that the objective assumes. */
 #include "dynamics/identification/consistent_parameters.h"
 #include "dynamics/identification/estimate_rows.h"
 #include "tests/api/support/draws.h"
@@ -148,7 +148,7 @@ static void rows_deviate_by_what_rounding_allows(void **state)
         for (int v = 0; v < 3; v++)
             rows[v] = (dyn_coordinate_rows){.deviation = deviations[order][v]};
         assert_true(fabs(dyn_estimate_row_deviation(&t) - 1e-8 * 3 / 0.04) < 1e-20);
-        t.s = 1.7; /* more than rounding errors */
+        t.s = 1.7; /* here the estimated deviation exceeds that of rounding errors, so that it counts instead */
         assert_true(dyn_estimate_row_deviation(&t) == 1.7);
     }
 }

@@ -92,7 +92,7 @@ static size_t count_bits(api_set bits)
     return (size_t)(__builtin_popcountll((uint64_t)bits) + __builtin_popcountll((uint64_t)(bits >> 64)));
 }
 
-/* Fields of the state that a request may give as a platform instead; an answer then begins with them. */
+/* Fields of the state that a request may replace by a platform's motion; an answer then begins with these fields. */
 #define OF_STATE (API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD))
 
 static api_set stands_for(const api_operation *o)

@@ -81,7 +81,7 @@ static void check_steps(const dyn_body *b, uint64_t *seed)
     for (int i = 0; i < 6; i++)
         dx[i] = 3 * draw(seed);
     for (int i = 0; quaternion > 0 && i < 3; i++)
-        dx[i] = 0; /* here a rotation alone, below a translation alone */
+        dx[i] = 0; /* here only a rotation, below only a translation */
     stepped(b, q, dx, 0.7, a);
     stepped(b, a, dx, 0.3, a);
     stepped(b, q, dx, 1, c);
@@ -106,7 +106,7 @@ static void steps(void **state)
     of_each_joint(check_steps);
 }
 
-/* Compares the rate with differences of short steps, for every lane alone. */
+/* Compares the rate with differences of short steps, separately for each lane. */
 static void check_rate(const dyn_body *b, uint64_t *seed)
 {
     const double h              = 1e-4;

@@ -21,7 +21,8 @@ static void test_first_estimates_are_unchanged(void **state)
     assert_true(api_cost_feedback_apply(&feedback, API_COST_OPERATIONS - 1, API_COST_FORMATS - 1, 7) == 7);
 }
 
-/* Every tenth request takes a hundred times as long, as if it had been interrupted, and is counted like any other. */
+/* Every tenth request takes a hundred times as long, as if it had been interrupted, and its time is reported like any
+   other. */
 static void test_a_factor_is_found(void **state)
 {
     static const double factors[] = {0.2, 0.5, 1, 3, 9};

@@ -303,7 +303,7 @@ static void units(void **state)
     assert_reported(model, "suspicious", "/links/2/joint/origin/rpy/2");
     assert_reported(model, "suspicious", "/links/2/joint/limits/position");
     assert_reported(model, "suspicious", "/links/3/joint/origin/dh/theta");
-    assert_int_equal(json_array_size(model->report), 6); /* with one for masses without an inertia */
+    assert_int_equal(json_array_size(model->report), 6); /* one of the entries is about masses without an inertia */
     api_model_release(model);
 }
 

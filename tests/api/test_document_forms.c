@@ -155,7 +155,8 @@ static void rounded_matrices_become_rotations(void **state)
     assert_reported(model, "orthonormalised", "/links/0/joint/origin/matrix");
     api_model_release(model);
 
-    /* A quaternion shows no scale, but a distant point on a fixed link does. */
+    /* Orientations in answers are quaternions, which would hide a scale of the matrix; the position of a distant point
+       on a fixed link shows a scale. */
     model =
         model_of("{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'prismatic','axis':[0,0,1]}},"
                  "{'name':'b','parent':'a','joint':{'name':'k','type':'fixed','origin':{'matrix':[[1.0000004,0,0,0],"
@@ -211,9 +212,9 @@ static void spring_and_friction_act_on_q(void **state)
     api_model_release(model);
 }
 
-/* Checks the point about which the moment of a joint wrench is taken, the origin of the joint frame: DH puts the link
- * frame, and the mass of 1 kg at (.2, 0, 0) in it, .5 m beyond the joint. Gravity is along -y of all frames; z is the
- * axis. */
+/* Checks the point about which the moment of a joint wrench is taken, the origin of the joint frame: by the DH
+ * parameters the link frame lies .5 m from the joint's origin, and the mass of 1 kg at (.2, 0, 0) in the link frame.
+ * Gravity is along -y of all frames; z is the axis. */
 static void origin_of_the_joint_wrench(void **state)
 {
 #define WEIGHED(origin, axis)                                                                                          \

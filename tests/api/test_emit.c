@@ -338,7 +338,7 @@ static void permuted_axes(void **state)
        "0000000000002640" D2 D1 D4 D3 D6 D5);
 }
 
-/* Arrays of typed arrays, and arrays of floats (RFC 8949, big-endian), hold the numbers of the other forms. */
+/* Writes the same numbers as arrays of typed arrays (RFC 8746) and as plain arrays of floats (RFC 8949, big-endian). */
 #define N1 "fb3ff0000000000000"
 #define N2 "fb4000000000000000"
 #define N3 "fb4008000000000000"

@@ -1,4 +1,5 @@
-/* test_failing_memory.c - lets the k-th allocation fail, for every k over every kind of request, once and from then on.
+/* test_failing_memory.c - lets the k-th allocation fail, for every k and every kind of request: once only the k-th,
+ * once also all later allocations.
  *
  * The test defines malloc, calloc, realloc and free, so that all libraries call them. Each kind of request runs in a
  * process of its own, whose crash the test survives. A request must be answered as usual or with 503, leave no memory
@@ -85,7 +86,7 @@ static unsigned answer_to(const question *q)
     if (status >= 400 && status != 503)
         snprintf(progress->last, sizeof progress->last, "%u %.180s", status, reply->body ? reply->body : "");
     if (!reply->head && reply->content_type && !reply->body && !reply->static_body)
-        status = 999; /* an answer with a media type but without a body is wrong: 999 stands for it */
+        status = 999; /* an answer with a media type but without a body is wrong, which the status 999 reports */
     api_end(call);
     api_worker_reset(worker);
     return status;
@@ -509,7 +510,7 @@ static unsigned parse_status(const question *q)
     return status;
 }
 
-/* Tokens that make the buffer of jansson's lexer grow: a failing allocation must not abort the process. */
+/* Parses tokens so long that the buffer of jansson's lexer grows: a failing allocation must not abort the process. */
 static void test_tokens(void **state)
 {
     static const char *const texts[] = {

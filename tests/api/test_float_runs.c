@@ -1,6 +1,6 @@
 /* test_float_runs.c - reads random arrays of numbers in CBOR and MessagePack, once with 64-bit floats, which the reader
- * takes in runs over several rows, and once with 32-bit floats, which it takes one by one. The numbers are exact in
- * both, so the nodes and the problems must be the same. */
+ * copies in long runs over several rows, and once with 32-bit floats, which it reads one by one. The numbers are exact
+ * in both, so the nodes and the problems must be the same. */
 #include "tests/api/support/door.h"
 #include "tests/api/support/draws.h"
 #include "tests/api/support/nodes.h"
@@ -10,7 +10,7 @@
 
 enum { DRAWS = 3000, ROOM = 1 << 20, EXACT = 256 };
 
-/* A body while it is written. `seed` decides about everything but the width of floats. */
+/* A body while it is written. The random numbers of `seed` determine everything except the width of floats. */
 typedef struct written {
     bool          cbor, wide;
     uint64_t      seed;
@@ -117,7 +117,7 @@ static void put_random_body(written *w, bool cbor, bool wide, uint64_t seed)
     }
 }
 
-/* The nodes as text, or the problem's code and pointer. */
+/* Returns the nodes as text, or the problem's code and pointer. */
 static const char *text_of_reading(const written *w, char problem[200])
 {
     const api_node *node = nodes_read(w->cbor ? NODES_CBOR : NODES_MSGPACK, w->bytes, w->length);

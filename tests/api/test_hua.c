@@ -94,7 +94,8 @@ static bool is_motor(int i)
     return i >= JOINTS;
 }
 
-/* Evaluates (37)-(39) for joint i, with theta'' from the accelerations a. */
+/* Returns the torque by equations (37)-(39) for joint i, with theta'' from the accelerations a, and sets sigma and the
+   reference. */
 static double wanted(const state *s, const double *a, int i, double *sigma, double *reference)
 {
     double sum = s->known[i];

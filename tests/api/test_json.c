@@ -1,5 +1,5 @@
 /* test_json.c - checks the product's rules for JSON: which texts are refused and at which offset, and that it writes
- * valid JSON alone. */
+   nothing but valid JSON. */
 #include "api/codec/json.h"
 #include "api/codec/pointer.h"
 #include <math.h>

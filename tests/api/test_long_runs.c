@@ -1,13 +1,13 @@
-/* test_long_runs.c - runs searches that take long, with a scheduler that counts their looks at the deadline, ends them,
- * or sends them to another thread. */
+/* test_long_runs.c - runs searches that take long, with a scheduler that counts their checks of the deadline, ends
+   them, or moves them to another thread. */
 #include "tests/api/support/door.h"
 #include <string.h>
 
 /* The tool of `arm` is far from this goal whatever the joints do. */
 static const char unreachable[] = "{\"frame\":\"tool\",\"position\":[90,0,0],\"starts\":25,\"limits\":false}";
 
-/* A scheduler that counts the looks at the deadline, and from look number leave_after on asks the run to leave its
- * thread. */
+/* A scheduler that counts the checks of the deadline, and from check number leave_after on asks the computation to
+   leave its thread. */
 typedef struct counter {
     unsigned looks, leave_after; /* leave_after 0: never */
 } counter;
@@ -39,8 +39,8 @@ static api_call *run_counted(const char *operation, const char *body, api_worker
     return call;
 }
 
-/* A search from 25 starts has at least one iteration for each, and a look at the deadline after each iteration. A
- * search from one start has far fewer looks. */
+/* A search from 25 starts has at least one iteration for each, and checks the deadline after each iteration. A search
+   from one start checks far less often. */
 static void test_a_search_looks_at_the_deadline_after_each_iteration(void **state)
 {
     (void)state;
@@ -82,7 +82,8 @@ static void test_a_run_that_leaves_its_thread_is_repeated(void **state)
     api_worker_close(other);
 }
 
-/* "on_error": "row" keeps no trace of a run that left: the rows that it had failed are not failed twice. */
+/* With "on_error": "row" a computation that leaves its thread discards its failed rows: the repeated computation lists
+   each failed row once. */
 static void test_rows_of_a_run_that_left_fail_once(void **state)
 {
     (void)state;

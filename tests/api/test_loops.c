@@ -1,4 +1,4 @@
-/* test_loops.c - checks the parts below the computation of closed loops: their documents, residuals and constraint
+/* test_loops.c - checks the parts that the computation of closed loops uses: their documents, residuals and constraint
  * rows, motions of coordinates, and products of matrices in lanes. */
 #include "dynamics/model/coordinates.h"
 #include "dynamics/loops/lane_matrix.h"
@@ -271,7 +271,8 @@ static void products_have_the_same_bits(void **state)
 
 enum { ROWS = 90, UNKNOWNS = 70, SIDES = 3 };
 
-/* A system of numbers that do not repeat; its last column is `factor` times the first but for `apart`. */
+/* A system of numbers that do not repeat; its last column is `factor` times the first one, plus `apart` times a vector
+   that does not depend on it. */
 static void set_system(double *A, double *B, double factor, double apart)
 {
     for (size_t j = 0; j < UNKNOWNS; j++)
@@ -314,8 +315,8 @@ static void residuals_of_least_squares_are_normal(void **state)
     }
 }
 
-/* A column that is a multiple of another lowers the rank; B then stays, for another method. Past the deadline nothing
- * is solved. */
+/* If a column is a multiple of another one, the solver reports it and leaves B unchanged, so that the caller can solve
+   by another method. After the deadline nothing is solved. */
 static void deficient_systems_are_told(void **state)
 {
     static double     A[ROWS * UNKNOWNS], B[ROWS * SIDES], b[ROWS * SIDES], work[3 * UNKNOWNS];

@@ -47,8 +47,8 @@ static void budgets_are_exact_to_the_byte(void **state)
     assert_true(b.bytes == 0 && budget.used == 0);
 }
 
-/* A claim beyond the whole limit must be refused as too much; a claim that only does not fit beside others, as
- * temporary. */
+/* A claim above the whole limit must be refused for good; a claim that would fit if other claims were released, as
+   temporary. */
 static void claims_above_the_limit_are_refused(void **state)
 {
     api_budget budget = {.limit = 1000};
@@ -175,7 +175,8 @@ static void scratch_pieces(void **state)
 
 enum { SHARED = 15 << 20, LIMIT = 16 << 20 }; /* bytes; a sixteenth of the limit is for light requests */
 
-/* A client alone has four fifths of the shared part; the bytes of each client stay below four times what is free. */
+/* A client that is the only one may use four fifths of the shared part: each client must stay below four times the free
+   bytes. */
 static void clients_share_what_is_free(void **state)
 {
     api_budget        budget = {.limit = LIMIT};
@@ -190,7 +191,7 @@ static void clients_share_what_is_free(void **state)
     assert_int_equal(greedy.wanted, alone + 70000);
     assert_int_equal(greedy.used, alone);
 
-    /* The other client has four fifths of the fifth that is left. */
+    /* The second client may use four fifths of the remaining fifth. */
     size_t left = SHARED - alone;
     assert_refused(api_claim(&c, left / 5 * 4 + 5, &problem), API_CLIENT_MEMORY_FULL, "its share");
     assert_true(api_claim(&c, left / 5 * 4, &problem));
@@ -202,15 +203,15 @@ static void clients_share_what_is_free(void **state)
     assert_true(polite.used == 0 && budget.used == 0);
 }
 
-/* Light requests find memory where no other does: of any client in the first half of the reserve, of clients with
- * little in the second, and nowhere beyond the limit. */
+/* Light requests get memory from the reserve when other requests get none: those of any client from its first half,
+   those of clients that use little memory from its second half, and none beyond the limit. */
 static void light_requests_have_a_reserve(void **state)
 {
     enum { LIGHT = (1 << 20) / 128 };
     api_budget        budget = {.limit = LIMIT};
     api_client_memory heavy = {.used = 0}, client = {.used = 0};
     api_share         all = {.budget = &budget}, a = {.budget = &budget, .client = &heavy}, small[200];
-    assert_true(api_claim(&all, SHARED, &problem)); /* a share without a client has no fair limit */
+    assert_true(api_claim(&all, SHARED, &problem)); /* a share without a client may use all of the shared part */
     assert_true(api_budget_is_exhausted(&budget));
     heavy.used = 1 << 20;
     assert_refused(api_claim(&a, LIGHT + 1, &problem), API_MEMORY_FULL, "in use");
@@ -230,7 +231,8 @@ static void light_requests_have_a_reserve(void **state)
     api_problem_clear(&problem);
 }
 
-/* The bytes that a request already has count: pieces cannot add up to a heavy request within the reserve. */
+/* A request counts as light by all of its bytes: many small claims must not add up to a heavy request in the
+   reserve. */
 static void pieces_of_a_request_are_not_light(void **state)
 {
     api_budget        budget = {.limit = LIMIT};
@@ -239,7 +241,8 @@ static void pieces_of_a_request_are_not_light(void **state)
     assert_true(api_claim(&all, SHARED, &problem));
     assert_true(api_claim(&a, 5000, &problem));
     assert_refused(api_claim(&a, 5000, &problem), API_MEMORY_FULL, "in use");
-    assert_int_equal(api_claim_generously(&a, 100, CLAIM, &problem), 100); /* no larger piece of the reserve */
+    assert_int_equal(api_claim_generously(&a, 100, CLAIM, &problem), 100); /* from the reserve only the needed bytes are
+                                                                              claimed, not a larger piece */
 }
 
 int main(void)

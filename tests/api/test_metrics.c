@@ -113,8 +113,8 @@ static void test_labels(void **state)
     assert_true(series_with(API_METRIC_REQUESTS, "none", "0")->value == 4);
     assert_true(series_with(API_METRIC_REQUESTS, "juggle", "0")->value == 5);
     assert_int_equal(api_metric_value(API_METRIC_REQUESTS, (api_label_values){{LAST, api_status_label(200)}}), 2);
-    /* Problems are there from the start, so that Prometheus sees their first rise; each metric has counts of its own.
-     */
+    /* The series of all problem codes exist from the start with the value 0, so that Prometheus sees their first
+       increase; each metric has counts of its own. */
     assert_int_equal(read_all(API_METRIC_PROBLEMS), API_PROBLEM_COUNT - 1);
     for (size_t i = 0; i < n_series; i++)
         assert_true(read_series[i].value == 0);
@@ -155,7 +155,7 @@ static void test_histogram(void **state)
 enum { THREADS = 40, ROUNDS = 100000, LABELS = 3 };
 
 static atomic_bool       counting;
-static pthread_barrier_t start; /* without it, threads might run one after the other */
+static pthread_barrier_t start; /* starts the threads together; otherwise they might run one after the other */
 
 static void *count_much(void *arg)
 {

@@ -139,7 +139,8 @@ static void check_scope(api_scope scope, const char *target, unsigned status)
     api_end(call);
 }
 
-/* An address for probes has no path but those of probes, however they are written, and no query opens another. */
+/* At an address for probes only the paths of probes exist, in whatever spelling a request writes other paths or
+   queries. */
 static void test_an_address_for_probes_has_no_other_path(void **state)
 {
     for (api_scope scope = API_PROBES; scope <= API_PROBES_AND_METRICS; scope++) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `beside`: list of path and text, ends with NULL; the text itself is the file main.xml. */
+/* Reads `text` as the file main.xml. `beside` lists further files as pairs of path and text and ends with NULL. */
 static api_model *read_with(const char *text, const char *query, const char *const *beside, api_problem *problem)
 {
     api_model_source source    = file_source(text, strlen(text), query);
@@ -156,8 +156,8 @@ static void actuators_have_armature(void **state)
                      (2.1 + 5 * 0.1)) < 1e-14);
 }
 
-/* Checks M of a hinge about y with an <inertial> of 2 kg and 0.1 kg m^2 inside frames, and with the bounds of the
- * compiler. */
+/* Checks M of a hinge about y with an <inertial> of 2 kg and 0.1 kg m^2 inside <frame> elements, and with the
+   compiler's options boundmass, boundinertia and balanceinertia. */
 static void frames_and_bounds_place_masses(void **state)
 {
 #define PLACED(compiler, content)                                                                                      \
@@ -221,7 +221,7 @@ static void efforts_are_symmetric(void **state)
     }
 }
 
-/* A site must be renamed if a body has the same name, wherever the two are in the file. */
+/* A site with the name of a body must be renamed, whichever of the two comes first in the file. */
 static void sites_give_way_to_bodies(void **state)
 {
     api_model *model = taken(WORLD("<body name='a'><joint axis='0 1 0'/><geom size='.1'/><site name='b' pos='9 9 9'/>"
@@ -399,7 +399,7 @@ static void includes(void **state)
     assert_non_null(model);
     assert_int_equal(model->nv, 1);
     api_model_release(model);
-    /* MuJoCo 3.14 has as many joints; it refuses the last one */
+    /* expected numbers of joints: those of MuJoCo 3.14, which refuses the last file */
     static const struct {
         const char *text;
         size_t      nv;
@@ -420,8 +420,8 @@ static void includes(void **state)
     refused(good, "not-supported", "a request with one file has no other");
 }
 
-/* As in MuJoCo 3.14, the folder of the main file comes before that of the file that includes; two files of one name
- * are two files. */
+/* As in MuJoCo 3.14, an included file is first searched in the folder of the main file, then in that of the including
+   file; files of one name in two folders are different files. */
 static void include_folders(void **state)
 {
 #define BODY(name) "<x><body name='" name "'><joint name='" name "'/><geom size='1'/></body></x>"
@@ -494,7 +494,7 @@ static void refusals(void **state)
     refused("<mujoco><default><default class='a'/><default class='a'/></default></mujoco>", "duplicate-name", "\"a\"");
 }
 
-/* Every element and attribute that is not read must be reported. */
+/* Each element and attribute that the reader ignores must be reported. */
 static void nothing_is_dropped_silently(void **state)
 {
     api_model *model =

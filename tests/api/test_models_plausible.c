@@ -174,8 +174,8 @@ static void gait55(void **state)
 
 /* --- arms and hands -------------------------------------------------------------------------------------------- */
 
-/* Stretched upwards the arm must be 1266 mm high at the flange; shoulder to wrist is twice 400 mm, which the maker
- * calls the reach. */
+/* Stretched upwards the arm must be 1266 mm high at the flange; from shoulder to wrist the arm has twice 400 mm, the
+   reach that the maker gives. */
 static void kuka_iiwa7(void **state)
 {
     api_model *model = bundled_model("kuka_iiwa7");

@@ -92,7 +92,7 @@ static void every_form_of_the_test_suite(void **state)
     assert_forms(others, sizeof others / sizeof *others);
 }
 
-/* JSON has no bin and no ext, and these integers are no doubles. */
+/* Values that JSON cannot express (bin, ext) and integers that no double represents must be refused. */
 static void values_beyond_json(void **state)
 {
     static const struct {

@@ -102,7 +102,8 @@ static void packed_numbers(void **state)
     assert_false(api_node_item(NULL, 0, &number));
 }
 
-/* Reads 32-bit floats of a body at an unaligned address: they are widened when they are taken out. */
+/* Reads 32-bit floats of a body at an unaligned address: they are converted to doubles when a vector is read from the
+   node. */
 static void floats(void **state)
 {
     static const unsigned char body[] = {0xD8, 0x28, 0x82, 0x82, 2,    1,    0xD8, 0x55, 0x48,

@@ -239,7 +239,8 @@ static void ends_of_the_range(void **state)
     assert_true(isinf(value) && value > 0);
     read_text("-1e309", &value);
     assert_true(isinf(value) && value < 0);
-    read_text("1.7976931348623159e308", &value); /* half way to the next power rounds up */
+    read_text("1.7976931348623159e308", &value); /* a number halfway between the largest double and 2^1024 rounds up to
+                                                    infinity */
     assert_true(isinf(value));
     read_text("1.7976931348623158e308", &value);
     assert_true(value == 1.7976931348623157e308);
@@ -247,7 +248,7 @@ static void ends_of_the_range(void **state)
     assert_true(same_bits(value, 0));
     read_text("-1e-999", &value);
     assert_true(same_bits(value, -0.0));
-    read_text("2.4703282292062328e-324", &value); /* just over half of the smallest */
+    read_text("2.4703282292062328e-324", &value); /* a little more than half of the smallest subnormal double */
     assert_true(value == 5e-324);
 }
 
@@ -294,7 +295,7 @@ static void any_byte_ends_a_number(void **state)
         }
 }
 
-/* Asserts that reading a list gives the same bits as reading each of its numbers alone. */
+/* Asserts that reading a list gives the same bits as reading its numbers one by one. */
 static void expect_list(const char *text, size_t length, size_t most)
 {
     double all[MOST_IN_LIST], values[MOST_IN_LIST + 1], one;
@@ -412,7 +413,8 @@ static void single_digits(void **state)
     }
 }
 
-/* The AVX2 code must read rows as the portable code does, whatever bytes are changed, and nothing beyond the text. */
+/* The AVX2 code must read rows as the portable code does, also where random bytes are changed, and must not read beyond
+   the text. */
 static void rows_are_read_alike(void **state)
 {
     enum { MOST = 400 };
@@ -472,7 +474,7 @@ static void check_rows_one_by_one(const double *values, size_t n, size_t width)
     assert_memory_equal(text, expected, (size_t)(p - expected));
 }
 
-/* Groups of zeros have code of their own: puts another number at each place among zeros. */
+/* The reader has special code for groups of zeros: puts another number at each position among zeros. */
 static void zeros_beside_another_number(void **state)
 {
     static const double others[] = {-0.0, 5e-324, 7};

@@ -1,5 +1,6 @@
-/* test_parallel.c - checks that several threads answer a request with the same bytes, or the same problem, as one
- * thread alone. The helpers are one thread that takes slots (shares of the work) in random order, and real threads. */
+/* test_parallel.c - checks that several threads answer a request with the same bytes, or the same problem, as a single
+ * thread. The helpers are first simulated by one thread that runs slots (shares of the work) in random order, then real
+ * threads. */
 #include "tests/api/support/door.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -151,7 +152,7 @@ static void test_the_same_answer(void **state)
     api_end(assert_same_by_all("/v1/models/arm/inverse-dynamics", NULL));
 }
 
-/* If two rows have a problem, the first must be reported, even if another thread meets the second one earlier. The
+/* If two rows have a problem, the first must be reported, even if another thread finds the second one earlier. The
  * problem is found while reading (an angle) or while writing (an overflow of velocities). */
 static void test_the_same_problem(void **state)
 {
@@ -278,7 +279,8 @@ static void test_times_of_helpers_change_the_estimate(void **state)
     assert_true(cost[CALLS] != cost[0]);
 }
 
-/* Counts the checks of a request down to the one at which it has to leave its thread; from then on it must leave. */
+/* Counts the deadline checks of a request; from a given check on returns true, so that the request leaves its
+   thread. */
 static bool leaves_at(void *arg, uint64_t now)
 {
     size_t *left = arg;

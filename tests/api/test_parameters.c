@@ -220,8 +220,8 @@ static void base_parameters_make_the_torques(void **state)
     }
 }
 
-/* Joints that share a coordinate must share their rotors and friction; with the ratio -2, positive and negative change
- * places: tau_a = -2 tau_c. */
+/* Joints that share a coordinate must share their rotors and friction; with the ratio -2, the friction of the positive
+   and of the negative direction are exchanged: tau_a = -2 tau_c. */
 static void joints_on_one_coordinate(void **state)
 {
     api_model    *m     = model_of(ROBOT("fixed"));

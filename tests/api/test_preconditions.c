@@ -93,7 +93,7 @@ static void not_modified_is_the_head_of_the_model(void **state)
         const api_reply *reply = api_reply_of(call);
         assert_int_equal(reply->status, 304);
         assert_true(reply->head && reply->length == length && !reply->content_type);
-        assert_string_equal(reply->header[2].name, "Vary"); /* after Request-Id and Arithmetic */
+        assert_string_equal(reply->header[2].name, "Vary"); /* header 2 follows Request-Id and Arithmetic */
         assert_string_equal(reply->header[3].name, "X-Content-Type-Options");
         assert_string_equal(reply->header[4].name, "ETag");
         api_end(call);

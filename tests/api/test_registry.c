@@ -123,8 +123,8 @@ static void lists_are_sorted(void **state)
     door_close();
 }
 
-/* A tombstone (the mark of a deleted model) must free the place of its model; deleting again, or deleting a name
- * without a model, must free none. */
+/* A tombstone (the mark of a deleted model) must no longer count its model in the limit of models; deleting again, or
+   deleting a name without a model, must not change the count. */
 static void tombstones_and_the_limit(void **state)
 {
     static const api_preconditions any;
@@ -143,7 +143,8 @@ static void tombstones_and_the_limit(void **state)
     assert_int_equal(api_registry_put(r, model[1], &any, NULL, &problem), API_REPLACED);
     assert_int_equal(api_registry_put_tombstone(r, "a", &problem), API_DELETED);
     assert_int_equal(api_registry_put_tombstone(r, "a", &problem), API_MODEL_NOT_FOUND);
-    assert_int_equal(api_registry_put_tombstone(r, "z", &problem), API_DELETED); /* of a name without a model */
+    assert_int_equal(api_registry_put_tombstone(r, "z", &problem), API_DELETED); /* a tombstone for a name without a
+                                                                                    model */
     assert_null(api_registry_find(r, "a"));
     assert_int_equal(api_registry_put(r, model[2], &any, NULL, &problem), API_CREATED);
     assert_int_equal(api_registry_put(r, model[3], &any, NULL, &problem), API_REGISTRY_FULL);

@@ -132,7 +132,7 @@ static void queries(void **state)
     assert_problem(422, "unknown-parameter", NULL, -1);
     assert_detail("x=1");
     assert_int_equal(ask("GET", "/v1/models?", NULL)->status, 200);
-    ask("PUT", "/v1/models/arm?on_meshes=ignore", "{}"); /* a parameter that only XML formats take */
+    ask("PUT", "/v1/models/arm?on_meshes=ignore", "{}"); /* a query parameter that exists only for XML formats */
     assert_problem(422, "unknown-parameter", NULL, -1);
     assert_detail("in JSON");
 }
@@ -230,7 +230,7 @@ static void accepted_types(void **state)
     expect_media(no, sizeof no / sizeof *no, API_MEDIA_NONE);
 }
 
-/* Quality values must decide first; among equal ones, the media type of the request's body. */
+/* The greatest quality value must decide; among equal ones, the media type of the request's body. */
 static void chosen_types(void **state)
 {
     static const struct {
@@ -262,7 +262,7 @@ static void chosen_types(void **state)
             fail_msg("%s", each[i].accept);
 }
 
-/* The form of arrays: the named one of the greatest quality; among forms of equal quality that of the request. A media
+/* The form of arrays: of those in Accept the one of the greatest quality; among equal ones that of the request. A media
  * range that names a form is more specific than one that does not, and an unknown form matches nothing. */
 static void chosen_forms(void **state)
 {

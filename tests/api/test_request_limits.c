@@ -79,7 +79,7 @@ static void models(void **state)
     reopen(door_limits);
 }
 
-/* Every claim must be released: a budget that one request nearly fills serves a thousand requests in turn. */
+/* Every claim must be released: a budget that one request nearly fills serves a thousand requests one after another. */
 static void memory(void **state)
 {
     api_limits limits  = door_limits;
@@ -92,7 +92,7 @@ static void memory(void **state)
         assert_int_equal(ask("PUT", "/v1/models/again", "{'links':[]}")->status, 422);
         post(ID, thousands);
         assert_problem(413, "too-much-memory", NULL, -1);
-        /* A retry would not help. */
+        /* Retry-After is absent, since a retry would not help. */
         assert_null(header_of(ask("POST", "/v1/models/arm/inverse-dynamics", thousands), "Retry-After"));
     }
     free(hundred);
@@ -101,8 +101,8 @@ static void memory(void **state)
     reopen(door_limits);
 }
 
-/* Memory is claimed for numbers of full length; an answer with short numbers must hold no more than its bytes until it
- * is sent. */
+/* Memory is claimed for numbers of the greatest length; an answer with shorter numbers must use no more than its own
+   bytes until it is sent. */
 static void answers_hold_only_their_bytes(void **state)
 {
     enum { ROWS = 5000, REST = 32 * 1024 };
@@ -197,7 +197,8 @@ static void no_singular_body(void **state)
     (void)state;
     api_problem problem;
     assert_true(check_singular_entry(-1, UINT64_MAX, &problem));
-    assert_true(check_singular_entry(-1, 1, &problem)); /* the end of the request tells of the deadline */
+    assert_true(check_singular_entry(-1, 1, &problem)); /* the function itself reports no problem: the caller reports
+                                                           the deadline at the end of the request */
 }
 
 int main(void)

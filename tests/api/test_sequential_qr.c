@@ -183,8 +183,8 @@ static void undetermined_unknowns_are_found(void **state)
     free(rows);
 }
 
-/* Factors are linear in a power of two that scales all rows, also where squares overflow or underflow; and a number
- * that is not finite is refused. */
+/* Scaling all rows by a power of two must scale the factors exactly, also where squares overflow or underflow; and a
+ * number that is not finite is refused. */
 static void lengths_beyond_those_of_squares_are_right(void **state)
 {
     static const double scales[] = {0x1p-600, 0x1p600};
@@ -213,8 +213,8 @@ static bool goes_on(void *arg)
     return arg == NULL;
 }
 
-/* With columns of any length, column 4 = 2 column 1 - 3 column 0 and column 6 = 0 must be found. Another order keeps
- * other columns. */
+/* With columns of any length, column 4 = 2 column 1 - 3 column 0 and column 6 = 0 must be found. In another order of
+   the columns other ones are kept as independent. */
 static void columns_are_combined(void **state)
 {
     static const size_t orders[2][N] = {{0, 1, 2, 3, 4, 5, 6}, {6, 5, 4, 3, 2, 1, 0}};

@@ -118,7 +118,7 @@ static const char *write_driven(size_t which, const char *method, char body[1200
 
 static void same_bits_on_all_targets(void **state)
 {
-    char *expected[2][METHODS * DRIVEN] = {{NULL}}, body[1200]; /* by arithmetic class */
+    char *expected[2][METHODS * DRIVEN] = {{NULL}}, body[1200]; /* expected texts by arithmetic class */
     for (size_t k = 0; dyn_kernels_at(k); k++) {
         char **of_class = expected[dyn_kernels_at(k)->fused];
         door_close();
@@ -225,8 +225,8 @@ static void watches(void **state)
 /* Bound of this test: a few evaluations for each of some dozens of parts. Located stops that never end take 1e5. */
 enum { MOST_RATES = 5000, NEVER = 1 << 30 };
 
-/* A coordinate with q' = v, v' = -1, that starts again at a velocity of 0.01 times the time that is left whenever it
- * has stopped: its stops accumulate towards the end of the step, as those of a bouncing ball do. */
+/* A coordinate with q' = v, v' = -1, that, whenever it has stopped, starts again with a velocity of 0.01 times the
+   remaining time: its stops accumulate towards the end of the step, as those of a bouncing ball do. */
 typedef struct bouncing {
     dyn_ode ode;
     int     rates, stops, asked, most_asked;
@@ -325,7 +325,8 @@ static dyn_integration_status bounce(bouncing *b, int most_asked)
     return done.status;
 }
 
-/* Without a shortest part each stop leaves 0.99 of the step, and 1 / LOCATED of the step needs more than 1600 stops. */
+/* After each stop 0.99 of the remaining step is left, so that without a shortest part more than 1600 stops would occur
+   before 1 / LOCATED of the step is left. */
 static void stops_that_accumulate_are_bounded(void **state)
 {
     (void)state;

@@ -57,7 +57,7 @@ static double defined(const dyn_spline *s, size_t k, size_t d, size_t order, dou
     return sum;
 }
 
-/* Returns a fraction of the range: anywhere, at the ends, and on every knot. */
+/* Returns a fraction of the range: a random one, those of the ends, and that of each knot. */
 static double fraction_of(const dyn_spline *s, size_t trial)
 {
     const double *t = s->knots;

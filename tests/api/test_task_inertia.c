@@ -150,7 +150,8 @@ static void assert_close(const double *a, const double *b, size_t n, double tole
         assert_true(fabs(a[e] - b[e]) <= tolerance * size);
 }
 
-/* The matrices of one lane must be read apart from those of its neighbours, J by rows and X by columns. */
+/* The functions that copy matrices from one lane must not mix in those of neighbouring lanes; they read J by rows and X
+   by columns. */
 static void one_lane_is_taken(void **state)
 {
     (void)state;

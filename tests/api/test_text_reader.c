@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns true if the one-pass reader took the text; asserts that jansson then took it too, for the same nodes. */
+/* Returns true if the one-pass reader read the text; asserts that jansson then reads it too, into the same nodes. */
 static bool agree(const char *text, size_t length)
 {
     const api_node *plain = nodes_read(NODES_TEXT, text, length);
@@ -133,7 +133,7 @@ static const char *const unusual_texts[] = {
     "{\"a\":1,\"b\":2,\"a\"}",
 };
 
-/* The one-pass reader must not take these texts: jansson alone reads them, or refuses them. */
+/* The one-pass reader must return these texts unread: only jansson reads or refuses them. */
 static void unusual_texts_are_left_to_jansson(void **state)
 {
     for (size_t i = 0; i < sizeof unusual_texts / sizeof *unusual_texts; i++)

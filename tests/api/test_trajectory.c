@@ -57,14 +57,14 @@ static void requests_that_mean_the_same(void **state)
          "'knots':[0,0,0,0,0.3333333333333333,0.6666666666666666,1,1,1,1]}");
     same("{" MOTION ",'samples':4,'control_points':" POINTS "," ALL "}",
          "{" MOTION ",'times':[0,0.5,1,1.5],'control_points':" POINTS "," ALL "}");
-    /* A knot vector in other units, exactly: 2^k of the first, shifted. */
+    /* A knot vector that is scaled by a power of two and shifted must give exactly the same answer. */
     same("{" MOTION ",'samples':5,'control_points':" POINTS "," ALL ",'knots':[0,0,0,0,0.25,0.5,1,1,1,1]}",
          "{" MOTION ",'samples':5,'control_points':" POINTS "," ALL ",'knots':[8,8,8,8,10,12,16,16,16,16]}");
     same("{" MOTION ",'samples':3,'control_points':[" POINTS "]," ALL                WRENCH("[[1,2,3]]") "}",
          "{'degree':3,'duration':[1.5],'samples':3,'control_points':" POINTS "," ALL WRENCH("[1,2,3]") "}");
 }
 
-/* Row `row` of every output of a batch must equal the answer to that request alone. */
+/* Row `row` of every output of a batch must equal the answer to a request with this motion only. */
 static void expect_row(const char *batch, const char *alone, size_t row)
 {
     char   *text = evaluated("trajectory", "arm", batch), *single = evaluated("trajectory", "arm", alone);
@@ -97,7 +97,7 @@ static void same_bits_on_all_targets(void **state)
 {
     const char                                                                  *body =
         "{" MOTION ",'samples':19,'control_points':[" POINTS "," OTHERS "]," ALL WRENCH("[[1,2,3],[3,2,1]]") "}";
-    char *expected[2] = {NULL, NULL}; /* by arithmetic class */
+    char *expected[2] = {NULL, NULL}; /* expected texts by arithmetic class */
     for (size_t i = 0; dyn_kernels_at(i); i++) {
         char **of_class = &expected[dyn_kernels_at(i)->fused];
         door_close();
@@ -113,7 +113,7 @@ static void same_bits_on_all_targets(void **state)
     door_open(NULL);
 }
 
-/* The operation that takes states must give the same results for the sampled states, to the bit. */
+/* torque-derivative, an operation on states, must give the same bits for the sampled states. */
 static void samples_equal_torque_derivative(void **state)
 {
     char  *text  = evaluated("trajectory", "arm",

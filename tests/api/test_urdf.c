@@ -130,7 +130,8 @@ static void decimals(void **state)
         if (used != decimal_texts[i].used) fail_msg("%s: %zu bytes", decimal_texts[i].text, used);
         if (used > 0 && value != decimal_texts[i].value) fail_msg("%s: %.17g", decimal_texts[i].text, value);
         if (used > 1)
-            assert_true(api_number_read_decimal(decimal_texts[i].text, 1, &value) <= 1); /* stops after a byte */
+            assert_true(api_number_read_decimal(decimal_texts[i].text, 1, &value) <= 1); /* a text of length 1 must be
+                                                                                            read for one byte at most */
     }
 }
 
@@ -178,7 +179,8 @@ static void utf8(void **state)
     "<robot><link name='a'/><link name='b'/><joint name='j' type='revolute'>"                                          \
     "<parent link='a'/><child link='b'/>" inside "</joint></robot>"
 
-/* The server has no memory for a body without bytes. UndefinedBehaviorSanitizer reports a copy from NULL. */
+/* The server passes NULL for a body without bytes, which must be refused; UndefinedBehaviorSanitizer would report a
+   copy from NULL. */
 static void a_body_without_memory_is_refused(void **state)
 {
     const api_model_source source  = file_source(NULL, 0, NULL);

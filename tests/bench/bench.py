@@ -1,8 +1,8 @@
-"""bench.py [--quick] [SECTION...] - runs the benchmarks: kernels in cache, alone and beside installed libraries for
-robot dynamics, and the service beside a bare echo server and a Python service.
+"""bench.py [--quick] [SECTION...] - runs the benchmarks: kernels with data in cache, also compared with installed libraries for robot dynamics,
+and the service compared with a bare echo server and with a Python service.
 
-Prints Markdown tables and writes them, with SVG plots, to $BUILD/bench/; publish.py writes them into RESULTS.md. Run through `make
-bench`, which builds the programs first. BENCH_SECONDS: how long one run under load lasts (0.4; the whole then takes some minutes).
+Prints Markdown tables and writes them, with SVG plots, to $BUILD/bench/; publish.py writes them into RESULTS.md. Run through `make bench`, which
+builds the programs first. BENCH_SECONDS: how long one run under load lasts (0.4; the whole then takes some minutes).
 """
 import os
 import sys

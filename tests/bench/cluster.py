@@ -61,12 +61,12 @@ class Databases:
         ended.callback(self.primary.close)
         self.standby = Postgres(copy_of=self.primary, cluster_name="torqued_1", **self.QUICK)
         ended.callback(self.standby.close)
-        # Commits of the servers wait for the standby; those of this program's own commands do not wait.
+        # commits of the servers wait for the standby; commits by this program's SQL commands do not
         self.url = self.primary.url(self.standby, options="-csynchronous_commit%3Don")
         self.require_standby()
 
     def require_standby(self):
-        """Makes the primary acknowledge only commits that the standby has."""
+        """Makes the primary acknowledge a commit only once the standby has it."""
         streaming = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'"
         await_state(lambda: self.primary.sql(streaming) == "1", "the standby follows")
         self.primary.sql(f"ALTER SYSTEM SET synchronous_standby_names = '{self.standby.settings['cluster_name']}'")
@@ -75,7 +75,7 @@ class Databases:
                     "the standby is synchronous")
 
     def fail_over(self):
-        """Kills the primary and promotes the standby, which then acknowledges alone."""
+        """Kills the primary and promotes the standby, which then acknowledges commits without a standby of its own."""
         self.primary.kill()
         self.standby.sql("ALTER SYSTEM RESET synchronous_standby_names")
         self.standby.promote()
@@ -115,7 +115,7 @@ class Writer:
 
 
 class Connection:
-    """A kept connection through the balancer."""
+    """A client that keeps one connection through the balancer."""
 
     def __init__(self, balancer):
         self.connection, self.repeated = balancer.connection(), 0
@@ -294,8 +294,8 @@ def creations(cluster, options):
 
 
 def under_load(cluster, what, fault):
-    """Runs one round: changes and evaluations, the fault meanwhile, more changes, and the check. Returns the check's
-    result."""
+    """Runs one round: changes and evaluations with the fault during them, more changes, and the check that all servers agree. Returns the
+    check's result."""
     ended = threading.Event()
     with beside(lambda index: cluster.writers[index].run(ended), CLIENTS):
         # PR_SET_PDEATHSIG ends PostgreSQL with the thread that started it, so the fault runs on this thread.
@@ -314,7 +314,7 @@ def await_more(cluster, what):
 
 
 def rounds(cluster, name, number, faults):
-    """Runs rounds of faults in turn under PUT and evaluation. `faults` are (name, action, action after the check)."""
+    """Runs rounds with one fault after another under PUT and evaluation. `faults` are (name, action, action after the check)."""
     load, began, agreed, kinds = TimedLoad(cluster.balancer, clients=2), time.monotonic(), [], collections.defaultdict(list)
     repeated = cluster.balancer.figure("haproxy_backend_retry_warnings_total", proxy="torqued")
     before, refused = sum(w.count for w in cluster.writers), sum(sum(w.refused.values()) for w in cluster.writers)

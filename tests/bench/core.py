@@ -1,4 +1,4 @@
-"""Measures the kernels in cache: by robot and width, beside other libraries, on two threads, and against the number of joints."""
+"""Measures the kernels in cache: by robot and vector width, compared with other libraries, on two threads, and against the number of joints."""
 import math
 import os
 import re
@@ -17,8 +17,8 @@ def lines(program, runs):
 
 
 def kernels(runs):
-    """Returns ns per state as a table for each robot, with kernels down and targets across. Figures: least time by
-    robot, kernel and lanes."""
+    """Returns ns per state as a table for each robot, with a row for each kernel and a column for each target. Figures: least time by robot,
+    kernel and lanes."""
     rows, figures = {}, {}
     for robot, kernel, target, lanes, least, median in lines("kernels", runs):
         rows.setdefault(robot, {}).setdefault(kernel, {})[f"{target} (W={lanes})"] = f"{least} / {median}"

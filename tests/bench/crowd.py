@@ -50,7 +50,7 @@ def drip(sockets, index):
 
 
 def closed(sockets):
-    """Returns how many connections the server has closed."""
+    """Returns the number of connections that the server has closed."""
     poller, n = select.poll(), 0
     for sock in sockets:
         poller.register(sock, select.POLLIN | select.POLLHUP)

@@ -25,7 +25,7 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 {
     (void)url, (void)method, (void)version, (void)body;
     echo *e = arg;
-    if (!*state) { /* the first call has the headers alone */
+    if (!*state) { /* libmicrohttpd's first call has only the headers */
         *state = e;
         return MHD_YES;
     }

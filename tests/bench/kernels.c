@@ -1,15 +1,15 @@
 /* kernels.c - kernels [RUNS]: measures ns per state of each kernel, robot and vector width, with all data in cache.
  *
  * Each kernel evaluates a few blocks of random states again and again. RUNS (20) runs are interleaved over kernels,
- * widths and robots, so that a disturbance does not affect one of them alone. Prints one line per figure: robot,
- * kernel, target, lanes, least, median */
+ * widths and robots, so that a disturbance affects all of them. Prints one line per figure: robot, kernel, target,
+ * lanes, least, median */
 #include "passes.h"
 #include <stdio.h>
 
 enum { MAX_TARGETS = 8, N_ROBOTS = 8 };
 
 typedef struct figure {
-    const kernel_pass *kernel; /* NULL: not measured for this robot */
+    const kernel_pass *kernel; /* NULL: this kernel is not measured for this robot */
     double             ns[MAX_RUNS];
 } figure;
 
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     robot           robots[N_ROBOTS] = {robot_from_file("models/panda.json"),
                                         robot_general_arm(),
                                         robot_from_file("models/ur5.json"),
-                                        robot_from_file("models/stanford.json"), /* has a prismatic joint */
+                                        robot_from_file("models/stanford.json"), /* a robot with a prismatic joint */
                                         robot_humanoid(),
                                         robot_general_tree(),
                                         robot_from_file("models/solo12.json"),

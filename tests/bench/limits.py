@@ -1,11 +1,10 @@
 """limits.py - measures how near each kernel is to the limits of the processor.
 
-Valgrind counts how often each instruction of the target avx2 is executed; the disassembly gives its kind. A vector
-instruction serves four states, so the number of vector multiply-adds of a block is that of one state. The program
-limits.c measures the time of a kernel, and the shortest time of one instruction of each kind. A kernel takes at least
-the largest product of number and shortest time over the kinds. The table shows this bound as a share of the measured
-time, and the kind that gives the bound. Valgrind 3.19 does not know AVX-512, so the figures are of four lanes on every
-machine.
+Valgrind counts how often each instruction of the target avx2 is executed; the disassembly gives its kind. A vector instruction works on four
+states, so that a block of four needs as many vector multiply-adds as one state needs multiply-adds. The program limits.c measures the time of a
+kernel, and the shortest time of one instruction of each kind. A kernel takes at least the largest product of number and shortest time over the
+kinds. The table shows this bound as a share of the measured time, and the kind that gives the bound. Valgrind 3.19 does not know AVX-512, so the
+figures are of four lanes on every machine.
 
 Prints Markdown and writes it to $BUILD/bench/limits.md. Run through `make bench-limits`."""
 import collections

@@ -1,8 +1,8 @@
 /* load.c - load [OPTIONS] PORT PATH BODYFILE CONNECTIONS SECONDS: sends requests as a closed-loop client on loopback.
  *
- * Each connection has one request in flight, and stays open until an answer says that the server closes it; another
- * takes its place. The client runs for SECONDS and until as many requests as there are connections have been answered.
- * With one thread, epoll and prepared requests it costs little beside the server. Options:
+ * Each connection has one request in flight, and stays open until an answer says that the server closes it; it
+ * opens another. The client runs for SECONDS and until as many requests as there are connections have been answered.
+ * With one thread, epoll and prepared requests it takes little processor time itself. Options:
  *     -t TYPE      media type of the bodies; default application/json
  *     -n REQUESTS  ends after this many answers, if that is before SECONDS
  *     -m BODYFILE  body of additional, heavy requests
@@ -58,7 +58,7 @@ typedef struct load {
     uint64_t most, fired, requests, heavy_requests, refused, failed;
     uint64_t awake; /* ns of polling before it sleeps */
     bool     stamps;
-    bool     once;                               /* a connection has one request */
+    bool     once;                               /* true: a connection carries one request only (option -c) */
     uint64_t latency[BUCKETS], arrival[BUCKETS]; /* number of answers by bucket of the time until they were read, and
                                                     until the kernel had them */
 } load;
@@ -113,7 +113,8 @@ static bool push(load *l, client *c)
     if (n < 0 && errno != EAGAIN) return false;
     if (n > 0) c->sent += (size_t)n;
     bool done = c->sent == c->request->length;
-    return done != began || watch(l, c, EPOLL_CTL_MOD); /* a change: watches the socket for other events */
+    return done != began || watch(l, c, EPOLL_CTL_MOD); /* the request is now complete or no longer complete: watches
+                                                           the socket for the other kind of event */
 }
 
 static bool fire(load *l, client *c)

@@ -1,10 +1,9 @@
-"""nodes.py [BASE] - measures one node of an optimal control problem: a step of solo12 on its feet, with A and B, over
-loopback in CBOR.
+"""nodes.py [BASE] - measures one node of an optimal control problem: a step of solo12 on its feet, with A and B, over loopback in CBOR.
 
-Each request has 100 nodes: `step` of 100 rows, and `rollout` of one row over 100 consecutive nodes. The bare server of
-the benchmarks takes the requests of `step` and returns as many bytes; its time is that of the wire. The servers take
-turns on one connection each; figures are the least median of a turn, and the least processor time of a turn. BASE is
-the build folder of another commit, measured beside this one. Run through `make bench-nodes`."""
+Each request has 100 nodes: `step` of 100 rows, and `rollout` of one row over 100 consecutive nodes. The bare server of the benchmarks takes the
+requests of `step` and returns as many bytes; its time is that of the wire. The servers are measured alternately, on one connection each; figures
+are the least median of a turn, and the least processor time of a turn. BASE is the build folder of another commit, measured in the same run. Run
+through `make bench-nodes`."""
 import re
 import socket
 import sys
@@ -53,7 +52,7 @@ def answer(connection, head, room):
 
 
 def measure(cases, room):
-    """Returns {name: (µs of a node, µs of processor time)} of cases (server, request) that take turns."""
+    """Returns {name: (µs of a node, µs of processor time)} of cases (server, request), measured alternately."""
     connections = {name: socket.create_connection(("127.0.0.1", server.port), 60) for name, (server, _) in cases.items()}
     times, used = {name: [] for name in cases}, {name: [] for name in cases}
     for _ in range(TURNS):

@@ -25,7 +25,7 @@ static double processor_time(void)
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-/* A function that is measured. */
+/* A function whose duration is measured. */
 typedef void piece(size_t length);
 
 /* Returns the ns of one call. */
@@ -93,7 +93,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Prints the time of a call minus the time of the call `without` the measured part. */
+/* Prints the time of `call` minus the time of `without`, a function that does the same except for the measured part. */
 static void measure(const char *name, piece *call, piece *without, size_t length)
 {
     double times[MOST_RUNS];

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
-"""overload.py [SECONDS] - sends a server on one core ten times the work it can do, and prints how its clients fare.
+"""overload.py [SECONDS] - sends a server on one core ten times the work it can do, and prints the latencies and refusals of its clients.
 
-The server has the first core, this program the others. There are three scenes: requests of about 20 ms at ten times the
-capacity; 30 such requests of a polite client behind 500 connections of a greedy one; and 40 simulations of 900 s, whose
-cost is hidden until they are decoded, beside honest requests. Clients differ by their addresses on the loopback
-network."""
+The server has the first core, this program the others. There are three scenes: requests of about 20 ms at ten times the capacity; 30 such
+requests of a polite client while a greedy one sends on 500 connections; and 40 simulations of 900 s, whose cost the server learns only when it
+decodes them, together with requests of known cost. Clients differ by their addresses on the loopback network."""
 import argparse
 import http.client
 import json
@@ -100,7 +99,7 @@ def open_loop(server, rate, seconds, body):
 
     def take(timeout):
         for fd, _ in poller.poll(timeout):
-            if fd not in busy:  # the server closed this idle connection to make room for another
+            if fd not in busy:  # the server closed this idle connection so that another could be opened
                 idle = next(sock for sock in free if sock.fileno() == fd)
                 free.remove(idle)
                 poller.unregister(fd)

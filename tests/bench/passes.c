@@ -360,7 +360,7 @@ static void closure(void *what)
 {
     const workload      *f    = what;
     const states        *s    = &f->states;
-    const size_t         n    = f->blocks * (size_t)f->kernels->lanes; /* number of states, idle lanes included */
+    const size_t         n    = f->blocks * (size_t)f->kernels->lanes; /* number of states, padding states included */
     const dyn_frame_pair pair = {{.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}, f->tip};
     dyn_closure          io   = {.q             = s->q,
                                  .qd            = s->qd,

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""path_reference.py URL [PATH ...]: minimum times along the paths of api/clients/planner, beside those of an independent
-optimum.
+"""path_reference.py URL [PATH ...]: minimum times along the paths of api/clients/planner, compared with those of an independent optimum.
 
-The reference has the squared velocity z = (ds/dt)^2 at the nodes of a dense grid in s as unknowns, and torques from
-inverse-dynamics instead of coefficients from `path`. Between nodes z is linear in s, so that torques at middles of cells
-are linear in z. Without limits of torque rates the largest z everywhere is the optimum: one linear program (Verscheure et
-al. 2009 discretise in the same way). With limits of rates, the difference of torques of two neighbouring cells is
-at most R dt; dt is convex in z, so that its tangent is a bound on the safe side, and a sequence of linear programs leads to a local optimum.
+The reference has the squared velocity z = (ds/dt)^2 at the nodes of a dense grid in s as unknowns, and torques from inverse-dynamics instead of
+coefficients from `path`. Between nodes z is linear in s, so that torques at middles of cells are linear in z. Without limits of torque rates the
+largest z everywhere is the optimum: one linear program (Verscheure et al. 2009 discretise in the same way). With limits of rates, the difference
+of torques of two neighbouring cells is at most R dt; dt is convex in z, so that its tangent is a bound on the safe side, and a sequence of
+linear programs leads to a local optimum.
 """
 import os
 import sys
@@ -41,7 +40,8 @@ class Reference:
         self.ends = service.ask(model, "inverse_dynamics", {"q": spline(np.array([0.0, 1.0]))})["tau"]
 
     def torques(self):
-        """Yields, for each joint, A of the torques in the cells A z + c; A has shape cells x (cells + 1)."""
+        """Yields, for each joint, the matrix A and the vector c with which the torques in the cells are A z + c; A has shape cells x (cells +
+        1)."""
         cells = np.arange(self.n)
         for k in range(len(self.effort)):
             up, down = self.a[:, k] / (2 * self.width), self.b[:, k] / 2

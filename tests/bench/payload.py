@@ -66,7 +66,7 @@ def measure(server, name, asked):
         mass.append(payload["mass"])
         stated.append(payload.pop("mass_deviation"))
         errors.append((np.array(values) - truth) / deviations)
-        # the program ends if the server refuses the payload
+        # checks that the server accepts the payload; otherwise the program ends
         model.inverse_dynamics(**{key: rows[:1] for key, rows in states.items()}, payload=payload)
         if (i + 1) % 100 == 0 or i + 1 == asked.repetitions:
             print(f"{name}: {i + 1} of {asked.repetitions}", file=sys.stderr, flush=True)

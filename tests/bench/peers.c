@@ -2,7 +2,7 @@
  *
  * The results are compared first. An operation that differs by more than 1e-9 of a state's largest entry, or 1e-3 where
  * the library's derivatives are differences, is reported and not timed. RUNS (101) runs of the remaining figures are
- * interleaved, so that a disturbance does not affect one of them alone; the figures are medians. Prints one line per
+ * interleaved, so that a disturbance affects all of them; the figures are medians. Prints one line per
  * figure:
  *     robot, operation, library, calls, difference, ns per state        (ns: "-" where the numbers differ) */
 #include "peer/peer.h"
@@ -40,7 +40,7 @@ typedef struct subject {
 typedef struct figure {
     const subject     *subject;
     operation          operation;
-    const dyn_kernels *kernels; /* torqued's kernels; NULL: the figure is of a peer */
+    const dyn_kernels *kernels; /* torqued's kernels; NULL: the figure is that of another library */
     const peer        *peer;
     void              *theirs;
     bool               by_differences;
@@ -49,7 +49,7 @@ typedef struct figure {
 
 /* --- one pass over the states -------------------------------------------------------------------------------- */
 
-/* Computes the derivatives by q of all states, and `matrix` numbers behind them those by qd. */
+/* Computes the derivatives by q of all states, and, `matrix` numbers after them, the derivatives by qd. */
 static void derive_ours(const dyn_kernels *k, const dyn_scene *scene, const states *s, operation op, size_t matrix,
                         double *result)
 {

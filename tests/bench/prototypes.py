@@ -1,5 +1,5 @@
-"""Measures the kernels in turns with the prototypes that set their targets (targets.py). The environment variable
-PROTOTYPES names the folder of the prototypes; without it this part of the benchmark is left out."""
+"""Measures the kernels alternately with the prototypes whose times are the kernels' targets (targets.py). The environment variable PROTOTYPES
+names the folder of the prototypes; without it this part of the benchmark is left out."""
 import os
 import re
 import shutil

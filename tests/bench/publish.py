@@ -38,7 +38,7 @@ TARGETS = ("scalar (W=1)", "sse2 (W=2)", "scalar_unfused (W=1)", "sse2_unfused (
 
 
 def read(path):
-    """{heading: [row, ...]} of a file; a row is {column: cell}, a column that repeats has its number behind it."""
+    """{heading: [row, ...]} of a file; a row is {column: cell}, a column name that occurs again gets its number appended."""
     found, heading, head = {}, "", None
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -138,7 +138,8 @@ def mixed(run):
          row["p99 ratio"]) for row in run["Mixed load"]])}
 
 
-FILES = (kernels, scaling, service, robots, batches, peers, python, mixed)      # FOLDER has a file of each name
+# the tables of a run, each in a file of FOLDER with the name of the function
+FILES = (kernels, scaling, service, robots, batches, peers, python, mixed)
 
 
 def main():

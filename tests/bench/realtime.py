@@ -1,12 +1,10 @@
 #!/usr/bin/python3
-"""realtime.py [--seconds S] [--sets NAME,...] [--delay TIME] - measures a control loop of 1 kHz in C against the
-server.
+"""realtime.py [--seconds S] [--sets NAME,...] [--delay TIME] - measures a control loop of 1 kHz in C against the server.
 
-api/clients/c/feedforward.c requests torques at every tick, over a Unix socket, loopback, and a network of its own (two
-namespaces joined by a veth pair; --delay adds a delay of netem to each direction, where the kernel has netem). Client
-and server run with default scheduling or with SCHED_FIFO, as deploy/realtime.conf sets it. Beside each loop runs the
-same program without requests: its lateness is that of the machine's timers alone. Times count from the tick to the
-torques. `load` is the machine's load average at the end of the row.
+api/clients/c/feedforward.c requests torques at every tick, over a Unix socket, loopback, and a network of its own (two namespaces joined by a
+veth pair; --delay adds a delay of netem to each direction, where the kernel has netem). Client and server run with default scheduling or with
+SCHED_FIFO, as deploy/realtime.conf sets it. At the same time as each loop the same program runs without requests: its lateness is caused only by
+the machine's timers. Times count from the tick to the torques. `load` is the machine's load average at the end of the row.
 
 SCHED_FIFO and namespaces require root. `make realtime` builds the programs. The table is Markdown."""
 import argparse
@@ -22,7 +20,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
-SPACE, ADDRESS = "torqued-bench", "10.231.77.{}"  # .1 is the address on this side, .2 the server's
+SPACE, ADDRESS = "torqued-bench", "10.231.77.{}"  # 10.231.77.1 is the client's address, 10.231.77.2 the server's
 CLIENT_PRIORITY, SERVER_PRIORITY = "39", "40"
 HEAD = ("path", "server", "client", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "missed", "sleeper p50", "p99", "p99.9", "max", "missed",
         "load")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""replicas.py - measures the throughput of 1 to 4 servers with equal quotas of processor time, beside deploy/scale.py's estimate.
+"""replicas.py - measures the throughput of 1 to 4 servers with equal quotas of processor time, compared with the estimate of deploy/scale.py.
 
-The quotas require root and control groups. A server's quota is a fraction of one core, so that four servers leave the
-machine idle time. Clients send inverse dynamics of panda, 1000 states a request, to the server with the fewest
-requests. Also prints the inputs of scale.py: processor time of the servers and of HAProxy, and bytes."""
+The quotas require root and control groups. A server's quota is a fraction of one core, so that four servers leave the machine idle time. Clients
+send inverse dynamics of panda, 1000 states a request, to the server with the fewest requests. Also prints the inputs of scale.py: processor time
+of the servers and of HAProxy, and bytes."""
 import argparse
 import contextlib
 import http.client
@@ -138,7 +138,7 @@ def measure(number, encoding, options):
 
 
 def measure_balancer(encoding, options):
-    """Returns HAProxy's processor time for a byte that passes, with TLS on both sides."""
+    """Returns HAProxy's processor time for each forwarded byte, with TLS on both sides."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as ended:
         certificates = Certificates(folder)
         replicas = [Replica(certificates, "{address}:8443+proxy", "--health-listen", "{address}:8087",

@@ -39,7 +39,7 @@ def median(values):
 
 
 def middle_ratio(ours, theirs):
-    """Returns the median of each pair's ratio, for runs that took turns."""
+    """Returns the median of each pair's ratio, for runs measured alternately."""
     return statistics.median(a / b for a, b in zip(ours, theirs))
 
 

@@ -45,7 +45,7 @@ def fill(text, made):
 
 
 class Results:
-    """The published figures."""
+    """The tables of RESULTS.md, read as numbers."""
 
     def __init__(self):
         with open(RESULTS, encoding="utf-8") as file:
@@ -54,7 +54,7 @@ class Results:
         self.batches = {int(first(row["states in a request"])): row for row in self.tables["batch"]}
 
     def kernel(self, name, lanes):
-        """ns per state of `panda`."""
+        """Returns ns per state of the robot `panda`."""
         if lanes == 4:
             return float(self.row("by target", "`panda`, ns per state", name)["`avx2`"])
         return float(self.row({8: "by robot", 1: "one lane"}[lanes], "ns per state", name)[PANDA])
@@ -63,7 +63,7 @@ class Results:
         return next(row for row in self.tables[of] if row[column] == value)
 
     def latencies(self):
-        """For the README."""
+        """Returns the table of latencies in the README."""
         rows = [("one state in JSON over HTTP: median", f"{self.connections[1]['median latency, µs']} µs"),
                 ("the same: 99th percentile", f"{self.connections[1]['99th percentile, µs']} µs"),
                 ("one state in JSON, 16 connections: requests per second", self.connections[16]["requests per second"])]

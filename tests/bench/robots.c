@@ -215,8 +215,8 @@ static double attempt(void (*pass)(void *what), void *what, long passes)
 
 double ns_per_state(void (*pass)(void *what), void *what, size_t n_states)
 {
-    for (long passes = 1;; passes *= 2) { /* shorter attempts warm the caches; of two attempts the faster, so that a
-                                             disturbance does not end the loop */
+    for (long passes = 1;; passes *= 2) { /* the first, shorter attempts warm the caches; the faster of two attempts
+                                             counts, so that a disturbance does not end the loop early */
         double spent = fmin(attempt(pass, what, passes), attempt(pass, what, passes));
         if (spent >= 5e-4) return spent * 1e9 / ((double)passes * (double)n_states);
     }

@@ -10,7 +10,7 @@ enum {
 typedef struct robot {
     char       label[64];
     dyn_model *model;
-    api_model *named; /* owns `model`; NULL: the robot owns it */
+    api_model *named; /* bundled model that owns `model`; NULL: the robot itself owns it */
     dyn_frame  tip;
 } robot;
 

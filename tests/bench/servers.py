@@ -168,7 +168,7 @@ class Server:
 
 class Torqued(Server):
     def __init__(self, *arguments, build=BUILD):
-        self.store = tempfile.TemporaryDirectory(prefix="torqued-bench-")  # removed with this object
+        self.store = tempfile.TemporaryDirectory(prefix="torqued-bench-")  # a temporary store, which Python removes with this object
         port = free_port()
         super().__init__([f"{build}/torqued", "--listen", f"127.0.0.1:{port}", "--store", self.store.name,
                           "--models", "models", "--log-level", "warning", *arguments], port)

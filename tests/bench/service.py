@@ -1,5 +1,5 @@
-"""Measures the service on loopback: beside a bare server that moves the same bytes, beside a Python service, with heavy
-requests among light ones, against batch size and number of workers; and the memory of connections and models."""
+"""Measures the service on loopback: compared with a bare server that transfers the same bytes and with a Python service, with heavy requests
+among light ones, against batch size and number of workers; and the memory of connections and models."""
 import json
 import os
 import socket
@@ -16,16 +16,15 @@ def count(number):
     return f"{number:,}".replace(",", " ")
 
 
-# Time in us for which the client polls for answers before it sleeps, in runs beside the bare server. In these runs each
-# server has one busy thread, and the client has its own core. If the client slept, often only one server of a pair
-# would pay for waking it. Beside Python's processes and in a mixed load all cores have work, including the client's;
-# there the client sleeps at once.
+# Time in us for which the client polls for answers before it sleeps, in comparisons with the bare server. In these runs each server has one busy
+# thread, and the client has its own core. If the client slept, often only one server of a pair would pay for waking it. In comparisons with the
+# Python service and in a mixed load all cores have work, including the client's; there the client sleeps at once.
 AWAKE = 100 if len(os.sched_getaffinity(0)) > 1 else 0
 
 
 def take_turns(servers, content, kind, connections, seconds, rounds, **options):
-    """Runs the servers in turns, so that a disturbance affects all alike. Returns a list of Load for each server. One
-    turn is enough if a run lasts several times longer than `seconds`, because each connection gets at least one answer.
+    """Runs the servers alternately, so that a disturbance affects all of them. Returns a list of Load for each server. One run of each is enough
+    if a run lasts several times longer than `seconds`, because each connection gets at least one answer.
     """
     turns, began = [], time.monotonic()
     for _ in range(rounds):
@@ -44,8 +43,8 @@ def ratio(ours, theirs, field):
 
 
 def service(seconds, rounds):
-    """Measures 1, 100 and 10 000 states in JSON and CBOR on 1 to 512 connections, beside the echo server. Figures: the
-    ratios of rate, CPU and latencies, and whether any request was refused, by states, encoding and connections."""
+    """Measures 1, 100 and 10 000 states in JSON and CBOR on 1 to 512 connections, compared with the echo server. Figures: the ratios of rate,
+    CPU and latencies, and whether any request was refused, by states, encoding and connections."""
     figures, parts, curves = {}, [], {}
     with Torqued() as server:
         for states in (1, 100, 10000):
@@ -120,10 +119,9 @@ BESIDE_PYTHON = (1, (1, 4, 16, 64)), (100, (4, 16)), (1000, (4, 16)), (10000, (4
 
 
 def python(seconds, rounds):
-    """Measures beside the Python service: both as installed (uvicorn with one process), and both with all cores.
-    Figures, by states and encoding: torqued's states per second divided by the service's, as installed and with all
-    cores, and the service's CPU time per request divided by torqued's, as installed. Each server runs with the number
-    of connections at which it is fastest."""
+    """Compares with the Python service: both as installed (uvicorn with one process), and both with all cores. Figures, by states and encoding:
+    torqued's states per second divided by the service's, as installed and with all cores, and the service's CPU time per request divided by
+    torqued's, as installed. Each server runs with the number of connections at which it is fastest."""
     missing = Peer.missing()
     if missing:
         return f"Not installed: {', '.join(missing)} (tests/deps bench).", {}
@@ -201,8 +199,8 @@ def heavy_request(server, how, milliseconds):
 
 
 def mixed(seconds, rounds):
-    """Measures the latency of one-state requests, alone and with one request in a hundred that takes 20 ms. Figures:
-    the ratio of p99 by kind and connections."""
+    """Measures the latency of one-state requests, without other requests, and with one request in a hundred that takes 20 ms. Figures: the ratio
+    of p99 by kind and connections."""
     figures, rows, said = {}, [], []
     with Torqued() as server:
         light = body(1, JSON)
@@ -229,7 +227,7 @@ def mixed(seconds, rounds):
 
 
 def workers(seconds, rounds):
-    """Measures a request of 100 000 states against the number of workers; the servers take turns. Figures: p50 in ms."""
+    """Measures a request of 100 000 states against the number of workers; the servers are measured alternately. Figures: p50 in ms."""
     states, numbers = 100000, sorted({1, 2, len(os.sched_getaffinity(0))})
     contents = {kind: body(states, kind) for kind in KINDS}
     servers = {n: Torqued("--workers", str(n)) for n in numbers}

@@ -1,9 +1,8 @@
 """soak.py - checks that resident memory stays constant over millions of requests. Run through `make soak`.
 
-SOAK_REQUESTS (10 million) are sent in fifty slices of fresh connections: one state in JSON and in CBOR, small batches
-in both, requests that are refused, and models put and deleted. The first tenth warms up. After that, no slice of the
-later half may leave more memory in use than the maximum of the earlier half plus 1 %. Prints the memory after each
-slice; exits with 1 if memory grew."""
+SOAK_REQUESTS (10 million) are sent in fifty slices of fresh connections: one state in JSON and in CBOR, small batches in both formats, requests
+that are refused, and models put and deleted. The first tenth warms up. After that, no slice of the later half may leave more memory in use than
+the maximum of the earlier half plus 1 %. Prints the memory after each slice; exits with 1 if memory grew."""
 import os
 import sys
 import time

@@ -17,7 +17,7 @@ void pass_held_sensitivity(void *what)
     const states         *s          = &f->states;
     const dyn_held_frame  held_frame = held_tip(f);
     const dyn_wrench_site site       = dyn_held_site(&held_frame, 0);
-    const size_t          n  = f->blocks * (size_t)f->kernels->lanes; /* number of states, idle lanes included */
+    const size_t          n  = f->blocks * (size_t)f->kernels->lanes; /* number of states, padding states included */
     const size_t          nv = (size_t)f->scene.model->nv;
     dyn_held_sensitivity  io = {.q             = s->q,
                                 .qd            = s->qd,
@@ -35,7 +35,7 @@ void pass_held_sensitivity(void *what)
     f->kernels->held_sensitivity(&f->scene, s->workspace, &io, f->blocks);
 }
 
-/* Options of a step, beside A and B. */
+/* Options of a step, in addition to the matrices A and B. */
 enum {
     HELD    = 1, /* the tip does not move along x, y and z */
     IMPACT  = 2, /* an impact stops the tip before the step */

@@ -1,7 +1,7 @@
 /* threads.c - threads [RUNS]: measures states per second of the Panda arm on one thread, and on two at once.
  *
  * Each thread has states, results and workspace of its own and shares the model. A run takes 50 ms of wall-clock time;
- * runs of one thread and of two alternate, so that both meet other work on the machine. Prints one line per kernel:
+ * runs of one thread and of two alternate, so that other work on the machine affects both. Prints one line per kernel:
  *     kernel, states per second on one thread, on two, ratio     (medians of RUNS, 21; ratio: of the pairs) */
 #include "passes.h"
 #include <pthread.h>

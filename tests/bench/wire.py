@@ -1,9 +1,9 @@
-"""wire.py [BASE] - measures forward sensitivity of 100 states of solo12 over HTTP in CBOR: its time, and the share of
-the wire. wire.py formats [BASE] compares the formats of bodies, both ways: inverse dynamics of 1000 states of a Panda, and of one.
+"""wire.py [BASE] - measures forward sensitivity of 100 states of solo12 over HTTP in CBOR: its time, and the share of the wire. wire.py formats
+[BASE] compares the formats of bodies, both ways: inverse dynamics of 1000 states of a Panda, and of one.
 
-The bare server of the benchmarks takes the same request and returns as many bytes; its time is that of the wire. The
-servers take turns on one connection each; figures are the least median of a turn, and the least processor time of a
-turn. BASE is the build folder of another commit, measured beside this one. Run through `make bench-wire`."""
+The bare server of the benchmarks takes the same request and returns as many bytes; its time is that of the wire. The servers are measured
+alternately, on one connection each; figures are the least median of a turn, and the least processor time of a turn. BASE is the build folder of
+another commit, measured in the same run. Run through `make bench-wire`."""
 import json
 import socket
 import struct
@@ -45,7 +45,7 @@ def takes(server, content, connection):
 
 
 def measure(servers, content):
-    """Returns {name: (ms, ms of processor time)} of servers that take turns."""
+    """Returns {name: (ms, ms of processor time)} of servers that are measured alternately."""
     connections = {name: socket.create_connection(("127.0.0.1", server.port), 10) for name, server in servers.items()}
     times, used = {name: [] for name in servers}, {name: [] for name in servers}
     for _ in range(TURNS):
@@ -111,7 +111,7 @@ def turn_of(server, content, kind, accept, connection, requests):
 
 
 def formats(servers, count, requests, turns):
-    """Returns {(name, format): seconds}: the median over turns of the least time of a turn; servers and formats take turns."""
+    """Returns {(name, format): seconds}: the median over turns of the least time of a turn; servers and formats are measured alternately."""
     connections = {name: socket.create_connection(("127.0.0.1", server.port), 10) for name, server in servers.items()}
     times = {}
     for turn in range(turns):

@@ -66,7 +66,7 @@ def metrics_page():
 
 
 class Sources:
-    """All that the interfaces are read from."""
+    """The sources, texts and pages from which the interfaces are read."""
 
     def __init__(self):
         self.contract = yaml.load(read("api", "openapi.yaml"), openapi.StrictLoader)
@@ -135,7 +135,7 @@ def compare(before, after):
     for name in sorted(before.keys() | after.keys()):
         old, new = before.get(name), after.get(name)
         if old is None:
-            parent = name.split("(")[0] if name.endswith(")") else name.rsplit(".", 1)[0]  # an argument belongs to its function
+            parent = name.split("(")[0] if name.endswith(")") else name.rsplit(".", 1)[0]  # the parent of an argument is its function
             grown = parent in before or any(other.startswith(parent + ".") for other in before)
             yield new.get("needs") == "yes" and grown and parent != name, f"{name} is new" + (" and required" if new.get("needs") == "yes" else "")
         elif new is None:
@@ -148,7 +148,7 @@ def compare(before, after):
 
 
 def removed_at_once(before, after):
-    """Yields what of the contract and of documents is gone without having been deprecated in a version before."""
+    """Yields the names of the contract and of documents that have been removed without being deprecated in an earlier version."""
     for name in sorted(before.keys() - after.keys()):
         if name.startswith(("contract: ", "document: ")) and before[name].get("deprecated") != "yes":
             yield f"{name} is gone, and no version has marked it as deprecated"

@@ -19,7 +19,7 @@ class Contract:
         self.contract, self.schemas = contract, contract["components"]["schemas"]
         self.found = {}
         self.todo, self.done = [], set()
-        self.alternatives = 0  # depth of oneOf and anyOf, whose members are needed in one form alone
+        self.alternatives = 0  # depth of nesting in oneOf and anyOf, where a member is required in one form only
 
     def resolve(self, node):
         """Follows a reference to parameters, headers, responses and schemas."""
@@ -34,7 +34,7 @@ class Contract:
         self.found.setdefault(name, {})[key] = value
 
     def add(self, name, key, members):
-        """Notes members of a fact, beside those of another form of oneOf and anyOf."""
+        """Adds members to a fact of a name; inside oneOf and anyOf the members of other forms are kept."""
         self.fact(name, key, members | (self.found.get(name, {}).get(key, set()) if self.alternatives else set()))
 
     def kinds(self, schema, side, where):
@@ -146,7 +146,7 @@ class Contract:
             self.parts(name, [schema, *schema.get("allOf", ())], side)
             self.alternatives += 1
             forms = [*schema.get("oneOf", ()), *schema.get("anyOf", ())]
-            # Beside properties of its own a schema has conditions on them, which add no field.
+            # In a schema with properties, the forms of oneOf are only conditions on these and add no field.
             self.parts(name, forms if "properties" not in schema else [form for form in forms if "$ref" in form], side)
             self.alternatives -= 1
         return self.found

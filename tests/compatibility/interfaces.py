@@ -1,5 +1,5 @@
-"""Lists the names of the interfaces beside the contract, with their facts: the C header, the command line, the settings, the
-metrics, the log, and the clients in Python and TypeScript. Each function takes the text that has them."""
+"""Lists the names of all interfaces except the contract, with their facts: the C header, the command line, the settings, the metrics, the log,
+and the clients in Python and TypeScript. Each function takes the text that has them."""
 import ast
 import re
 
@@ -14,7 +14,7 @@ def plain_c(text):
 
 
 def c_header(text):
-    """Members of structs and constants of enumerations have their place, since programs initialise structs in order."""
+    """Facts include the position of members of structs and of constants, since programs initialise structs in order."""
     found, text = {}, plain_c(text)
     for kind, body, name in re.findall(r"typedef (struct|enum) \w+ \{([^}]*)\} (\w+);", text):
         parts = [part.strip() for part in body.split(";" if kind == "struct" else ",")]

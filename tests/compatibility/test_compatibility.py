@@ -57,7 +57,7 @@ class Interfaces(unittest.TestCase):
         self.assertEqual(found, [])
 
     def test_each_interface_has_names(self):
-        """A reader that finds nothing would compare nothing."""
+        """Each interface must have at least so many names: a reader that finds none would compare nothing."""
         least = {"contract": 1000, "document": 150, "header": 45, "command": 100, "setting": 40, "metric": 50, "log": 80, "python": 150,
                  "typescript": 30}
         found = self.sources.interfaces()
@@ -66,7 +66,7 @@ class Interfaces(unittest.TestCase):
             self.assertGreaterEqual(len(names), least[kind], kind)
 
     def test_breaks_are_found(self):
-        """The changes that users of each interface would meet as errors, wrong results or missing figures."""
+        """Plants changes by which users of each interface would get errors, wrong results or missing figures."""
         schemas = ("components", "schemas")
         plants = {
             "contract: POST /v1/models/{model}/bias is gone": lambda s: removed(s.contract, "paths", "/v1/models/{model}/bias"),
@@ -147,7 +147,7 @@ class Interfaces(unittest.TestCase):
         self.assertEqual(list(compatibility.compare(lines, self.lines)), [])
 
     def test_the_log_has_no_other_names(self):
-        """The names that the sources are read for are those that a server writes, but for the settings."""
+        """Compares the names that are read from the sources with those of a running server, except for the settings."""
         server = compatibility.Server()
         self.addCleanup(server.kill)
         client = server.client()

@@ -1,4 +1,4 @@
-"""Reads from the changelog which version the tree becomes, and tells which changes that version may make."""
+"""Reads from the changelog which version the tree becomes, and decides which changes that version may make."""
 import os
 import re
 
@@ -17,7 +17,7 @@ def next_version(changelog=None):
 
 
 def allowed(before, after, released):
-    """Returns what version `after` may change that follows `before`, the version of the baseline."""
+    """Returns which kinds of changes the version `after` may make, compared with `before`, the version of the baseline."""
     old, new = ([int(part) for part in version.split(".")] for version in (before, after))
     if new < old:
         raise ValueError(f"version {after} comes before {before}")
@@ -25,6 +25,6 @@ def allowed(before, after, released):
         return EVERYTHING
     if new[1] > old[1]:
         return ADDITIONS
-    if new == old and not released:  # the baseline was written while this version was made
+    if new == old and not released:  # the baseline was written for this version, which is not released yet
         return ADDITIONS
     return NOTHING

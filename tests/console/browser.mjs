@@ -1,5 +1,5 @@
-// browser.mjs - helpers of the console's tests: a server, Debian's Chromium, and a watch on the page's errors and
-// requests.
+// browser.mjs - helpers of the console's tests: start a server and Debian's Chromium, and record the errors and
+// requests of a page.
 import assert from 'node:assert/strict';
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';

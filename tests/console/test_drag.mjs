@@ -9,7 +9,7 @@ let server, browser;
 
 useBrowser(skip, (...started) => { [server, browser] = started; });
 
-/** Opens a robot with the form that moves a frame, in a view without the rest of the furniture. */
+/** Opens a robot, by a hash that shows the form to move a frame, in a small window, and waits until the view is drawn. */
 async function open(hash) {
     const opened = await openPage(browser, server, hash, SMALL);
     await opened.page.locator('canvas').first().waitFor();
@@ -17,7 +17,7 @@ async function open(hash) {
     return opened;
 }
 
-/** Returns the middle of the ring, where the mouse can take it. */
+/** Returns the middle of the ring by which the mouse drags the frame. */
 async function ring(page) {
     for (let i = 0; i < 50; i++) {
         const found = await page.evaluate(() => {
@@ -44,8 +44,8 @@ async function drag(page, [x, y], [right, down], steps = 8) {
     }
 }
 
-/** Returns the positions in the address of the page, once they are there and do not change for a while. Positions that follow a
- * slower answer of the server are not in them: tests wait for these by eventually(). */
+/** Returns the positions in the address of the page, once the address has them and they have not changed for a while.
+ * Positions that follow a slower answer of the server are not in them: tests wait for these by eventually(). */
 async function positions(page) {
     let last = '';
     for (let i = 0; i < 40; i++) {

@@ -1,4 +1,5 @@
-// test_figures.mjs - numbers in heat maps and plots: shown, copied, enlarged, on sensible scales; times of the server beside round trips.
+// test_figures.mjs - numbers in heat maps and plots: shown, copied, enlarged, with scales that fit the values; times of
+// the server and of round trips.
 import assert from 'node:assert/strict';
 import {join} from 'node:path';
 import test from 'node:test';

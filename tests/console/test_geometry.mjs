@@ -1,4 +1,4 @@
-// test_geometry.mjs - the part of space that the console shows.
+// test_geometry.mjs - tests which part of space the console's view shows.
 import assert from 'node:assert/strict';
 import {join} from 'node:path';
 import test from 'node:test';
@@ -21,6 +21,6 @@ test('a solid of a placeholder does not hide the robot', {skip}, async () => {
     const {boundsOf} = await load();
     for (const [size, given, radius] of [[[100, 100, 100], false, 0.5], [[100, 1, 1], false, 0.5], [[7, 7, 7], false, 3.5], [[100, 100, 100], true, 50]])
         assert.ok(Math.abs(boundsOf(robot(size, given), POSES).radius / radius - 1) < 0.25, `${size} ${given}`);
-    const one = {...robot([100, 100, 100], false), links: new Set([1])}; // there is nothing else to show
+    const one = {...robot([100, 100, 100], false), links: new Set([1])}; // the robot has no other shapes
     assert.equal(boundsOf(one, POSES).radius, 50);
 });

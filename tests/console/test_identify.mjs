@@ -31,7 +31,7 @@ const setField = async (page, label, value) => {
 const cellsOf = async (page, region) => Object.fromEntries(await Promise.all((await page.getByRole('region', {name: region}).locator('tbody tr').all())
     .map(async row => [await row.locator('th').textContent(), await row.locator('td').allTextContents()])));
 
-/** A motion of the model with the torques of a changed one. */
+/** Returns a motion with torques of a changed model, which identification must find. */
 async function measure(name, load) {
     const {json: {nv}} = await server.ask('GET', `/v1/models/${name}`), control_points = Array.from({length: 16}, (_, k) => Array.from({length: nv}, (_, j) => Math.sin(1.7 * k * (j + 1) + j)));
     return (await server.ask('POST', `/v1/models/${name}/trajectory`, {degree: 5, duration: 6, control_points, samples: 1201, outputs: ['times', 'q', 'qd', 'qdd', 'tau'], ...load})).json;

@@ -1,4 +1,5 @@
-// test_linear.mjs - rotations of the console: quaternions, columns, roll, pitch and yaw, and principal axes belong together.
+// test_linear.mjs - rotations of the console: quaternions, columns, roll, pitch and yaw, and principal axes are
+// converted into each other consistently.
 import assert from 'node:assert/strict';
 import {join} from 'node:path';
 import test from 'node:test';

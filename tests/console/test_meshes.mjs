@@ -1,5 +1,5 @@
 // test_meshes.mjs - tests a dropped folder with a URDF file and its meshes: STL, OBJ and Collada files of a box are
-// drawn like the box itself, in the browser alone; missing and broken files are named.
+// drawn like the box itself, without the server; missing and broken files are named.
 import assert from 'node:assert/strict';
 import {mkdirSync, mkdtempSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';

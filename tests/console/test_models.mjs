@@ -1,4 +1,4 @@
-// test_models.mjs - the figures of a model, their change, exports, and a deletion that is taken back.
+// test_models.mjs - tests the tables of a model's parameters, their change, exports, and a deletion that is undone.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import test from 'node:test';
@@ -70,7 +70,8 @@ const URDF = `<robot name="arm"><link name="base"/><link name="rod"><inertial><m
 <joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/><limit lower="-1" upper="1" effort="3" velocity="4"/><dynamics damping="0.1" stiffness="0.2"/></joint>
 <gazebo reference="hinge"><springStiffness>2.5</springStiffness></gazebo></robot>`;
 
-// A document is without the warnings about the file that it was made from; what the console puts keeps them.
+// A model's document does not contain the warnings about the file that it was made from; a model that the console puts
+// keeps them.
 test('warnings about the file survive edits and deletions', {skip}, async () => {
     const warnings = async name => (await server.ask('GET', `/v1/models/${name}`)).json.report.filter(r => r.severity === 'warning' && r.where.startsWith('line '));
     await server.ask('PUT', '/v1/models/arm', URDF, 'application/xml');
@@ -125,7 +126,7 @@ test('a deleted model is put back with every figure, and found by its descriptio
     await page.getByRole('button', {name: 'Put it back'}).click();
     await page.getByRole('heading', {name: 'tx40', level: 1}).waitFor();
     assert.equal((await server.ask('GET', '/v1/models/tx40')).json.revision, revision);
-    // Another model of its name is not replaced.
+    // Undoing the deletion does not replace a model that was put under the same name meanwhile.
     await page.goto(`${server.url}/#/robot/tx40/model`);
     await page.getByRole('button', {name: 'Delete the model'}).click();
     await page.getByRole('button', {name: 'Delete', exact: true}).click();

@@ -39,7 +39,7 @@ HEAD = "POST /v1/models/puma560/bias HTTP/1.1\r\nHost: localhost\r\nContent-Type
 
 
 class Missing(Exception):
-    """The machine lacks what a fault needs."""
+    """Raised if the machine lacks a program or right that a fault needs."""
 
 
 class Drill(contextlib.ExitStack):
@@ -75,13 +75,13 @@ class Drill(contextlib.ExitStack):
         return self.probe.request("GET", "/metrics", headers=self.headers).text
 
     def before(self):
-        """The server works for a while, and Prometheus reads its metrics."""
+        """Lets the server answer some requests, and reads its metrics as Prometheus does."""
         for _ in range(50):
             self.ask("/v1/models/puma560/bias", {"q": [0.1] * 6})
         self.keep("metrics-before", self.page())
 
     def after(self):
-        """Keeps what the operator sees. Log lines are written some milliseconds after their cause."""
+        """Saves what an operator would see: metrics, /readyz and the log. Log lines are written some milliseconds after their cause."""
         time.sleep(0.5)
         self.keep("metrics", self.page())
         answer = self.probe.get("/readyz")
@@ -94,7 +94,7 @@ class Drill(contextlib.ExitStack):
         self.keep("top", done.stdout + done.stderr)
 
     def tokens(self, *more):
-        """Writes a file of clients with one that may observe, whose token the drill uses. Returns the path."""
+        """Writes a file of clients with one client in the role `observe`, whose token the drill uses. Returns the path."""
         token, line = make_token("scraper", "observe,evaluate")
         path = os.path.join(self.work, "tokens")
         with open(path, "w") as file:
@@ -204,7 +204,7 @@ def clock_jump(drill):
 
 def greedy_client(drill):
     """One client sends more simulations than its part of the queue, again and again."""
-    drill.serve("--workers", "1", "--queue", "0.02")  # less than one of the requests on any machine
+    drill.serve("--workers", "1", "--queue", "0.02")  # a queue shorter than the duration of one request, on any machine
     drill.ask("/v1/models/long", chain(100), "PUT")
     drill.before()
     ends = threading.Event()
@@ -241,7 +241,7 @@ def damaged_model(drill):
 
 
 def refused_client(drill):
-    """A program goes on with a token that has expired, without a pause."""
+    """A program sends requests without pause with a token that has expired."""
     token, line = make_token("planner", "evaluate")
     drill.serve("--tokens", drill.tokens(line.rstrip("\n") + " expires=2020-01-01T00:00:00Z\n"))
     drill.before()
@@ -284,8 +284,8 @@ def series(page):
 
 
 def history(name, first, last):
-    """Returns the values of a series in promtool's notation, each minute one: five minutes of the first value, then the fault, which
-    lasts. A counter goes on to rise. Prometheus's time begins at 0 here, so a date becomes the time until then."""
+    """Returns the values of a series in promtool's notation, each minute one: five minutes of the first value, then the fault, which lasts; a
+    counter continues to rise during it. Prometheus's time begins at 0 here, so a date becomes the time until then."""
     if name.startswith("torqued_certificate_expiry"):
         first, last = first - time.time(), last - time.time()
     rise = last - first if re.match(r"\w+_(total|bucket|count|sum)\b", name) else 0
@@ -313,7 +313,8 @@ def section(alert):
         return re.search(rf"^## {alert}\n(.*?)(?=^## |\Z)", file.read(), re.M | re.S)[1]
 
 
-# Functions of the runbook that read the folder of a fault in place of the server and the journal.
+# Shell functions in place of those of the runbook (ask, log) and of programs: they read the folder of a fault instead of the server and the
+# journal.
 INSTEAD = """
 ask() { cat "$FOLDER$1"; }
 log() { cat "$FOLDER/log"; }
@@ -337,7 +338,7 @@ def show(name):
 
 
 def missing(name):
-    """Returns what the folder of a fault lacks."""
+    """Checks the folder of a fault: returns what is missing, such as the alert or words of the runbook's commands."""
     _, alert, lines, words = FAULTS[name]
     pages = []
     for page in ("metrics-before", "metrics"):

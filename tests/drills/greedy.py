@@ -1,13 +1,12 @@
 #!/usr/bin/python3
-"""greedy.py [--seconds S] [--clients N,...] [KIND...] - lets greedy clients of each kind loose on a server, and prints how a
-polite client and /livez fare beside them.
+"""greedy.py [--seconds S] [--clients N,...] [KIND...] - lets greedy clients of each kind loose on a server, and prints the latencies of a polite
+client and of /livez meanwhile.
 
-Each greedy client has an address and a connection of its own on the loopback network. The polite client sends a light request
-every 4 ms on a kept connection, alone and beside the crowd. A scene fails if fewer than 99.9 % of its requests have 200, if
-their 99th percentile is more than three times that alone, or if /livez takes more than 20 ms; it is then tried once more, since
-other programs disturb the times. The crowd runs at a lower priority than the server, as if on other machines, but takes processors of
-the same one: after a failure the crowd is let loose on a second server, and the polite client's times at the first, which has no
-other client then, are what the machine alone causes."""
+Each greedy client has an address and a connection of its own on the loopback network. The polite client sends a light request every 4 ms on a
+kept connection, alone and beside the crowd. A scene fails if fewer than 99.9 % of its requests have 200, if their 99th percentile is more than
+three times that alone, or if /livez takes more than 20 ms; it is then tried once more, since other programs disturb the times. The crowd runs at
+a lower priority than the server, as if on other machines, but takes processors of the same one: after a failure the crowd is let loose on a
+second server, and the polite client's times at the first, which has no other client then, are what the machine alone causes."""
 import argparse
 import collections
 import json
@@ -30,11 +29,14 @@ from worst_cases import MODELS, document, five_bars
 
 POLITE = "127.0.0.2"
 LIGHT = {"q": [0, 0.4, -0.3, 0.2, 0.1, 0.6]}
-SLOWER, LIVE, SHARE = 3, 0.02, 0.999   # limits: times the percentile alone, s, share of 200
+# limits of a drill: ratio of the polite client's percentile to that without greedy clients; latency of /livez in s; share of answers with status
+# 200
+SLOWER, LIVE, SHARE = 3, 0.02, 0.999
 PAUSE, LIVE_EVERY = 0.004, 5
 TURN = 0.02                            # s between two checks of a client for actions without an event: it opens, leaves, or sends its next byte
-SLOTS = 20                             # parts of TURN in which different clients have their looks: independent clients do not act as one
-STARE = 6                              # s for which an answer is not read; the server needs 5 to see that
+# number of parts of TURN over which the checks of the clients are spread, so that the clients do not act all at once
+SLOTS = 20
+STARE = 6                              # s for which a greedy client does not read its answer; the server notices this after 5 s
 DRIP = 0.1                             # s between two bytes of a slow body
 
 
@@ -68,7 +70,7 @@ def huge(_):
     return post("POST", "/v1/models/arm/inverse-dynamics", {"q": [[0.1, 0.2, 0.3, 0.4]] * 30_000, "outputs": ["tau", "joint_wrenches"]})
 
 
-KINDS = {  # name: (request of the i-th client, behaviour)
+KINDS = {  # name of a kind of greedy clients: (request of the i-th client, behaviour)
     "inverse-kinematics": (search, "asks"),
     "inverse-kinematics-closed": (search, "leaves"),
     "stick": (stick, "asks"),
@@ -80,7 +82,7 @@ KINDS = {  # name: (request of the i-th client, behaviour)
 
 
 class Greedy:
-    """One client of a crowd: its connection, and what is left of its request."""
+    """One of the greedy clients: its connection, and the part of its request that is still to be sent."""
 
     def __init__(self, crowd, i):
         self.crowd, self.source = crowd, f"127.0.{1 + i // 250}.{1 + i % 250}"
@@ -139,7 +141,8 @@ class Greedy:
         return True
 
     def turn(self, now):
-        """Does what no event tells: opens the connection again, leaves, or sends the next byte of a slow body."""
+        """Performs actions that no event of the socket triggers: opens the connection again, closes it, or sends the next byte of a slow
+        body."""
         if not self.sock:
             self.open()
         elif self.crowd.behaviour == "leaves" and self.sent == len(self.request) and now - self.since > TURN:
@@ -184,7 +187,7 @@ def percentile(values, share):
 
 
 def behave(server, health, seconds, headers):
-    """Sends light requests and looks at /livez for so many seconds. Returns Figures."""
+    """Is the polite client: sends light requests and requests for /livez for so many seconds. Returns Figures."""
     client, probe = Client(server.port, 30, source=POLITE), Client(health, 30, source=POLITE)
     times, live, statuses = [], [], collections.Counter()
     end = time.monotonic() + seconds
@@ -210,7 +213,8 @@ def behave(server, health, seconds, headers):
 
 
 def beside_crowd(port, server, kind, count, seconds, headers):
-    """Returns the Figures of `server` beside a crowd at the server of `port`, and the statuses of the crowd."""
+    """Returns the Figures of a polite client of `server` while greedy clients send to the server at `port`, and the statuses that the greedy
+    clients get."""
     crowd = subprocess.Popen(["nice", "-n", "5", sys.executable, os.path.abspath(__file__), "--crowd", str(port),
                               "--clients", str(count), "--seconds", str(seconds + 3), kind], stdout=subprocess.PIPE, text=True)
     time.sleep(2)
@@ -222,7 +226,7 @@ def beside_crowd(port, server, kind, count, seconds, headers):
 
 
 def scene(server, kind, count, seconds, headers):
-    """Returns the failures of a scene, and prints its figures."""
+    """Returns the failures for one kind and number of greedy clients, and prints the figures."""
     alone = behave(server, health_port(server), seconds / 2, headers)
     beside, statuses = beside_crowd(server.port, server, kind, count, seconds, headers)
     ratio = beside.p99 / alone.p99
@@ -249,7 +253,7 @@ def serve(kind, folder):
 
 
 def show_machine(server, kind, count, seconds, headers):
-    """Prints the figures of a server without other clients, while the crowd is at another."""
+    """Prints the figures of a server without greedy clients while these load another server on the same machine, for comparison."""
     with tempfile.TemporaryDirectory() as folder:
         second, _ = serve(kind, folder)
         try:
@@ -260,7 +264,7 @@ def show_machine(server, kind, count, seconds, headers):
 
 
 def try_kind(kind, counts, seconds):
-    """Returns the failures of all scenes of a kind."""
+    """Returns the failures for all numbers of greedy clients of one kind."""
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         server, headers = serve(kind, folder)

@@ -31,7 +31,7 @@ LOADS = {"kept connections": ("-w", "50", 24), "a connection for each request": 
 
 
 def install(program, path):
-    """Puts a program in the place of the running one."""
+    """Replaces the file of the running program by another program."""
     shutil.copy(program, path + ".new")
     os.rename(path + ".new", path)
 
@@ -53,7 +53,7 @@ def reload(server, config, number):
 
 
 def loads(server, folder, seconds):
-    """Starts the loads. Returns their processes."""
+    """Starts the programs that send requests, and returns their processes."""
     body = os.path.join(folder, "body")
     with open(body, "w") as file:
         file.write(QUESTION)
@@ -62,7 +62,7 @@ def loads(server, folder, seconds):
 
 
 def scene(what, server, folder, seconds, pause, act):
-    """Acts again and again while the loads run. Returns True if nothing was lost."""
+    """Calls `act` again and again while the loads run. Returns True if nothing was lost."""
     running, changes = loads(server, folder, seconds), Changes(server, True)
     end, count = time.monotonic() + seconds, 0
     while time.monotonic() < end - pause:

@@ -62,9 +62,9 @@ static void compare_with_reference(const trial *t)
     for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
         evaluate(k, t, got);
         for (int p = 0; p < PARTS; p++)
-            check_close_scaled(
-                part_names[p], t->seed, t->rows * t->nv, got[p], expected[p], TOLERANCE,
-                9.81 * t->model->mass); /* scale for parts that vanish, as when the robot hangs straight down */
+            check_close_scaled(part_names[p], t->seed, t->rows * t->nv, got[p], expected[p], TOLERANCE,
+                               9.81 * t->model->mass); /* scale of the error where a part vanishes, as gravity does for
+                                                          a robot that hangs straight down */
     }
     free_parts(got);
     free_parts(expected);

@@ -1,6 +1,6 @@
 /* test_closure_kernels.c - checks the kernels that solve closure equations: pseudoinverses by the conditions that
- * define them, the change of a matrix by products in doubles, rows and columns of pairs, and equal bits on every
- * target. */
+ * define them, the change of a matrix by products in doubles, products of rows and columns in double precision, and
+ * equal bits on every target. */
 #include "tests/dynamics/support/check.h"
 #include "dynamics/closure_kernels.h"
 #include "tests/dynamics/support/random_tree.h"
@@ -140,7 +140,7 @@ static void test_results_match_their_definitions(void **state)
     }
 }
 
-/* All targets of a class compute each state alike, whatever states are beside it. */
+/* All targets of an arithmetic class give each state the same bits, whatever the other states of the block are. */
 static void test_targets_of_a_class_agree(void **state)
 {
     static results r[LANES], expected[2][LANES];
@@ -158,7 +158,8 @@ static void test_targets_of_a_class_agree(void **state)
     }
 }
 
-/* A column of rounding errors counts as zero: no pivot. Another lane of the block keeps its pseudoinverse. */
+/* A column that contains only rounding errors must count as zero and get no pivot. Another lane of the block keeps its
+   pseudoinverse. */
 static void test_negligible_columns_have_no_pivot(void **state)
 {
     static results   r[LANES];

@@ -16,14 +16,14 @@ enum { ROBOTS = 16, ROWS = 11, FRAMES = 3, AXES = 15 };
  */
 #define STRONG 300
 
-/* One robot with its base held, its last link twice along all axes or some: the directions depend on each other, and
- * those of a fixed base count as zero. */
+/* One robot whose base is held and whose last link is held twice, along all axes or some: the held directions are
+   linearly dependent, and those of a fixed base count as zero. */
 typedef struct problem {
     const trial   *t;
     dyn_held_frame frame[FRAMES];
     dyn_held_set   contact;
     double         damping;
-    bool           drives; /* some coordinates of some states are driven */
+    bool           drives; /* true if some coordinates of some states are driven */
 } problem;
 
 /* The results of all states, one row for each state. */
@@ -134,8 +134,8 @@ static void solve_states(const problem *p, const dyn_kernels *k, size_t first, s
     }
 }
 
-/* Checks that every state has the same bits on all targets of a class, at any place of a block and beside any states.
- */
+/* Checks that every state has the same bits on all targets of a class, at any lane of a block, whatever the other
+   states are. */
 static void compare_targets(const problem *p)
 {
     solutions *expected[2] = {NULL, NULL};
@@ -176,7 +176,7 @@ static void compare_with_lapack(const problem *p, block *x, size_t row, const so
     const size_t    rank = dyn_task_rank(t);
     assert_int_equal(got->rank[row], rank);
     double efforts[AXES], change[DYN_MAX_DOF], energy = 0, condition = rank > 0 ? t->S[0] / t->S[rank - 1] : 1;
-    if (condition > 1e4) return; /* the two ranks may tell such directions apart */
+    if (condition > 1e4) return; /* near the limit the two programs may find different ranks */
     for (size_t a = 0; a < AXES; a++) {
         efforts[a] = 0;
         for (size_t c = 0; c < AXES; c++)
@@ -242,8 +242,8 @@ static void check_robot(const trial *t)
     check_problem(&p);
 }
 
-/* Frames of random robots, held twice: redundant directions have the wrenches of least norm. Where coordinates are
- * driven, other ones in each state, lanes of one block have different ranks. */
+/* Frames of random robots, held twice: redundant directions have the wrenches of least norm. Where each state has other
+   driven coordinates, the lanes of one block have different ranks. */
 static void test_redundant_frames_of_random_robots(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void check_inertia_of_robot(const trial *t)
     free(inertia), free(bound);
 }
 
-/* The bound decides whether task-space trusts the kernel's inertia. */
+/* By this bound task-space decides whether the kernel's inertia is accurate enough. */
 static void test_the_bound_is_the_product_of_traces(void **state)
 {
     (void)state;
@@ -291,7 +291,8 @@ static void test_the_bound_is_the_product_of_traces(void **state)
 enum { POINTS = 2, POINT_ROWS = DYN_RIGID_ROWS * POINTS, RIGID_COORDINATES = 9 };
 
 /* A body on two points, at the instant at which the first begins to slide. The points do not move relative to each
- * other, so that A is singular and forces that hold both are not unique: all of them leave a cone. */
+ * other, so that A is singular and the forces with which both points stick are not unique: each choice violates a
+ * friction cone. */
 static const double INERTIA[POINT_ROWS][POINT_ROWS] = {
     {0.2804912459826356, 0.021705188758530072, 0.1514788918016873, 0.30273478326928566, 0.0060837366728764145,
      -0.0488522589838394},
@@ -309,8 +310,8 @@ static const double FREE[POINT_ROWS] = {-1.8312051937350784, 2.593053057760572, 
                                         -2.226443171403429,  2.632350098814026, -8.810808254902593};
 static const double FRICTION[POINTS] = {0.452762, 0.939643};
 
-/* Forces with which one point slides and the other sticks satisfy Signorini's and Coulomb's laws; forces that hold both
- * points do not. */
+/* Forces with which one point slides and the other sticks satisfy Signorini's and Coulomb's laws; forces with which
+   both points stick do not. */
 static void test_a_contact_slides_once_no_forces_hold_both(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 
 enum { DEGREE_MOST = 5 + DYN_MAX_DERIVATIVE - 2, INSTANTS = 9 };
 
-/* Relative to the magnitudes of the terms and of what rounding of the start and of the load becomes. */
+/* Relative to the magnitudes of the terms, and to the errors that rounding of the start and of the load causes. */
 #define TOLERANCE 1e-13
 
 /* A load f(t) = sum_m c_m t^m, and the deflection e_p(t) + C exp(-t / a) under it. */
@@ -81,8 +81,8 @@ static void integrate_spring(motion *m, const polynomial_load *p, bool settled)
     assert_true(dyn_damped_spring_integrate(&m->s, &along, (dyn_deadline){0}));
 }
 
-/* Returns what the magnitudes of the start and, where the highest derivative is integrated, of the load to which the
- * polynomials are fitted become in the derivative of order k. */
+/* Returns by how much errors grow in the derivative of order k: those of the start and, where the highest derivative is
+   integrated, those of the load to which the polynomials are fitted. */
 static long double carried(const motion *m, const polynomial_load *p, size_t k, long double t)
 {
     const long double a = (long double)m->s.damping / m->s.stiffness, shortest = 0.05L;
@@ -120,7 +120,7 @@ static void test_polynomials(void **state)
             long double scale = 0;
             p.C               = 0.1L * powl(ratio < 1 ? ratio : 1, order);
             m.start           = (double)exact_rate(&m.s, &p, 0, 0, &scale);
-            p.C += m.start - exact_rate(&m.s, &p, 0, 0, &scale); /* what rounding the start leaves */
+            p.C += m.start - exact_rate(&m.s, &p, 0, 0, &scale); /* the decaying part that rounding of the start adds */
             integrate_spring(&m, &p, false);
             compare_deflections(&m, &p, "a polynomial");
         }
@@ -150,7 +150,9 @@ static void test_slow_springs(void **state)
                         sum += term * rate[k + j];
                         scale += fabsl(term * rate[k + j]);
                     }
-                    if (k > 0) scale += fabsl(m.start) / powl(m.s.damping / m.s.stiffness, k); /* the rounded start */
+                    if (k > 0)
+                        scale += fabsl(m.start) / powl(m.s.damping / m.s.stiffness, k); /* the error of the
+                                                                                           rounded start */
                     if (!(fabsl(m.series[i * (order + 1) + k] - sum) <= 1e-13 * scale))
                         fail_msg("order %zu, a %g, instant %zu, derivative %zu: %.17g, expected %.17Lg", order,
                                  m.s.damping / m.s.stiffness, i, k, m.series[i * (order + 1) + k], sum);
@@ -158,7 +160,7 @@ static void test_slow_springs(void **state)
         }
 }
 
-/* Checks that the start of a load that has long been a polynomial of degree r carries no decaying part. */
+/* Under a polynomial load of degree r that has acted for long, the start must have no decaying part. */
 static void test_settled(void **state)
 {
     random_source   source = {.state = 12};

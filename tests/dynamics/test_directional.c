@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Relative to the sums of the magnitudes of the terms, and to the joint wrenches: a torque is one component of a wrench
- * and may be small beside it. */
+   and may be much smaller. */
 #define OF_COMPLEX_STEP 1e-12
 #define OF_MATRICES     1e-13
 #define OF_TIME         1e-13
@@ -102,7 +102,7 @@ static void test_rates_are_complex_step_derivatives(void **state)
     }
 }
 
-/* Time is the direction qd, qdd, qddd, and has a kernel of its own. */
+/* The time derivatives are rates along the direction (qd, qdd, qddd); they also have a kernel of their own. */
 static void compare_rates_with_time_derivatives(const trial *t)
 {
     const size_t       nv    = t->nv;

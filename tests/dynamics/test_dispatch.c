@@ -59,8 +59,8 @@ static bool has_fma(void)
 }
 #endif
 
-/* Checks that a processor without fused multiply-add uses the unfused class unless another target is named. Its models
- * are those of the fused class all the same. */
+/* Checks that a processor without fused multiply-add uses the unfused class unless another target is named. The models
+   are computed as for the fused class, so that they are the same on all machines. */
 static void test_the_default_is_not_emulated(void **state)
 {
 #ifdef __x86_64__

@@ -201,8 +201,8 @@ static void test_massless_end_is_reported(void **state)
     }
 }
 
-/* Every row with the straight arm must report the first joint. The states beside it have the same bits as when computed
- * alone. */
+/* Every row with the straight arm must report the first joint. The other states of the block have the same bits as when
+   each is computed separately. */
 static void test_singular_states_are_reported(void **state)
 {
     trial              t   = trial_point_mass_arm(9);

@@ -124,7 +124,7 @@ static void test_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, compare_with_complex_step);
 }
 
-/* Each output requested alone must have the same bits as together with the others. */
+/* Each output must have the same bits whether only this one or all are requested. */
 static void test_outputs_alone(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {

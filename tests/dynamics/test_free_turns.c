@@ -133,7 +133,7 @@ static trial arm_with_floating_body(double mass, double distance)
 }
 
 /* A floating body must not load the arm that carries it, at any distance. A massless arm then has no pivot. An arm with
- * mass moves as if alone: m l^2 qdd = tau + m g l cos q about y. */
+   mass moves as without the body: m l^2 qdd = tau + m g l cos q about y. */
 static void test_floating_bodies_do_not_load_their_parent(void **state)
 {
     for (int weighs = 0; weighs < 2; weighs++)
@@ -165,7 +165,8 @@ static void test_floating_bodies_do_not_load_their_parent(void **state)
 
 enum { PAIRS = 120, ORDER = 3 };
 
-/* A robot with rotors in all free joints of the world, `with`, and one with bodies in their place, `without`. */
+/* A robot with rotors in all joints with a quaternion that connect links to the world (`with`), and one with additional
+   bodies instead of the rotors (`without`). */
 typedef struct rotor_pair {
     trial      with;
     dyn_model *without;

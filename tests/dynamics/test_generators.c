@@ -8,7 +8,8 @@
 
 enum { ROBOTS = 300, ROWS = 3 };
 
-/* Cases that the draws of a field must contain, beside values that differ and are neither 0 nor 1. */
+/* Values that a field must have in some robots: absent (zero), and both signs. In addition its values must differ and
+   be neither 0 nor 1. */
 enum { ABSENT = 1, SIGNED = 2 };
 
 typedef struct field {
@@ -71,7 +72,7 @@ static const field drive_fields[] = {
     FRICTION(dyn_drive, friction),
 };
 
-/* Names two fields that code could confuse: either must be the greater one in some draw. */
+/* Names two fields that code could confuse: each must be the greater one in some robots. */
 typedef struct pair {
     const char *name;
     size_t      a, b;
@@ -131,7 +132,7 @@ static void count_fields(const field *fields, size_t n, tally *tallies, const vo
 enum {
     ON_BASE,
     ON_PREVIOUS,
-    ON_OTHER, /* parents of links */
+    ON_OTHER, /* attachment: the parent of a link */
     MOTOR_ON_BASE,
     MOTOR_ON_LINK,
     MOTOR_ON_PARENT,
@@ -282,7 +283,8 @@ static void test_places(void **state)
     }
 }
 
-/* No array of a state may be a copy of another: each pair must have opposite signs in places, and no equal entries. */
+/* No array of a state may be a copy of another: each pair must have opposite signs in some entries, and no equal
+   entries. */
 static void test_states(void **state)
 {
     for (size_t a = 0; a < STATE_ARRAYS; a++) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Relative to the sums of the magnitudes of the terms, and to the joint wrenches: a torque is one component of a wrench
- * and may be small beside it. */
+   and may be much smaller. */
 #define OF_COMPLEX_STEP 1e-12
 #define OF_MATRICES     1e-13
 /* Forward dynamics also loses digits to the condition of M. */

@@ -168,7 +168,7 @@ static double contract(const trial *t, const double *tensor, double *sum)
 
 /* Compares the contracted second derivatives and the whole tensors on every target. The multipliers are the random
  * numbers of qddd. */
-/* Compensated weights cancel: the rounding that is left is that of the weight of the robot. */
+/* Where gravity is compensated, weights cancel: the remaining rounding error is that of the robot's weight. */
 static double cancelled_weight(const trial *t)
 {
     return t->model->compensated ? t->model->mass * largest(3, t->scene.gravity) : 0;
@@ -229,8 +229,8 @@ static void test_loads(void **state)
     }
 }
 
-/* Returns the number of entries that zeros_are_set leaves at their initial bits (all set, rows.c); these must be zero
- * otherwise. All others must have the same bits. */
+/* Returns the number of entries that the kernel does not write with zeros_are_set, which keep their initial bits (all
+   set, rows.c); without zeros_are_set these must be zero. All others must have the same bits. */
 static size_t count_left(size_t n, const double *left, const double *whole)
 {
     const uint64_t untouched = UINT64_MAX;
@@ -244,8 +244,8 @@ static size_t count_left(size_t n, const double *left, const double *whole)
     return count;
 }
 
-/* Results in the memory of another state's results keep the zeros that are between branches, with friction that depends
- * on the load too. */
+/* With zeros_are_set, results are written to memory that has the results of another state, and keep its zeros between
+   branches; also with friction that depends on the load. */
 static void test_zeros_are_set(void **state)
 {
     size_t left[2] = {0};

@@ -52,7 +52,7 @@ static void test_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, compare_with_reference);
 }
 
-/* Switches joint friction and springs, the terms of the scene, each alone. */
+/* Compares with joint friction and springs, the terms of the scene, switched on one by one. */
 static void test_terms(void **state)
 {
     trial_terms(2, compare_with_reference);

@@ -197,7 +197,8 @@ static void test_other_efforts(void **state)
     }
 }
 
-/* The reference velocity often has another sign than the velocity of the state, so that its friction differs. */
+/* The reference velocity often has another sign than the velocity of the state, so that friction at the two velocities
+   differs. */
 static void test_reference_efforts(void **state)
 {
     const dyn_kernels *k;
@@ -287,7 +288,7 @@ static void test_refusals(void **state)
 
 enum { AT_REST = 300 };
 
-/* A deadline that counts how often it is asked, and passes after `most` times. */
+/* A deadline that counts how often it is checked, and passes after `most` checks. */
 typedef struct countdown {
     size_t asked, most;
 } countdown;
@@ -312,8 +313,8 @@ static bool set_up_rows(countdown *c, dyn_friction_rows *r, double *room, const 
 }
 
 /* With all rows, A = M^-1, which Sherman and Morrison's formula gives: D^-1 - c D^-1 1 1^T D^-1 / (1 + c sum(1/d)).
- * Finding it takes 1.5 AT_REST^3 products, between which the deadline is asked at least once in 2^21; the problem is
- * given up wherever the deadline passes. */
+ * Finding it takes 1.5 AT_REST^3 products, during which the deadline is checked at least once in 2^21 products; the
+ * function returns at whichever check the deadline passes. */
 static void test_joints_at_rest_are_set_up_under_a_deadline(void **state)
 {
     const double c    = 0.3;

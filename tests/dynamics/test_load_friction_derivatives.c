@@ -244,8 +244,8 @@ static void test_rates(void **state)
     }
 }
 
-/* The regressor's rows, and those of the rotors' columns, are those of T times the factor that sensitivity has on the
- * mass matrix. */
+/* Each row of the regressor, and of the columns of rotors, is that of T times 1 + g sign(T), the factor by which
+   sensitivity multiplies the mass matrix. */
 static void test_regressor(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -319,7 +319,7 @@ static void test_regressor_rate(void **state)
     }
 }
 
-/* At T = 0 and at rest there must be no friction by the load, and its derivative must be zero. */
+/* At T = 0 and at rest load-dependent friction and its derivatives must be zero. */
 static void test_at_rest_without_load(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {

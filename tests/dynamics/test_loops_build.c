@@ -1,5 +1,5 @@
 /* test_loops_build.c - builds the loops of small trees: which coordinates are actuated, which joints move loops, what
- * is refused, and memory that is refused. */
+ * is refused, and allocations that fail. */
 #include "tests/dynamics/support/check.h"
 #include "dynamics/loops/loops_build.h"
 #include "dynamics/loops/mechanism.h"
@@ -10,8 +10,8 @@
 
 enum { LINKS = 5 };
 
-/* Links 0 and 1 in series and link 2 beside them close a loop; link 3 hangs on link 2, outside the loop, and link 4
- * follows link 0 as a mimic. */
+/* A tree of two branches, links 0 and 1 in series and link 2, whose ends are closed to a loop. Link 3 is a child of
+   link 2 outside the loop; link 4 mimics link 0. */
 typedef struct sample {
     dyn_arena      arena;
     dyn_model     *tree;
@@ -105,7 +105,7 @@ static void wrong_loops_are_refused(void **state)
     close_sample(&s);
 }
 
-/* A memory that refuses a request after a number of pieces. */
+/* An allocator that fails after a given number of allocations. */
 typedef struct few_pieces {
     dyn_arena arena;
     size_t    left;

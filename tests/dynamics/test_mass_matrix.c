@@ -145,7 +145,7 @@ static void test_inverse(void **state)
     }
 }
 
-/* Every row with the straight arm must report the first joint; the states beside it are not affected. */
+/* Every row with the straight arm must report the first joint; the other states of the block are not affected. */
 static void test_singular_states_are_reported(void **state)
 {
     trial              t = trial_point_mass_arm(9);

@@ -153,7 +153,8 @@ static void test_planar_directions_near_minus_z(void **state)
     }
 }
 
-/* gamma of a child of a revolute joint must become theta of that joint, up to the rounding of the angle. */
+/* The rotation gamma about z at the start of a child's joint frame must be added to the angle theta of the parent's
+   revolute joint, up to the rounding of the angle. */
 static void test_gamma_moves_to_the_parent_joint(void **state)
 {
     int kept = 0;

@@ -90,7 +90,9 @@ static void test_mimics(void **state)
         assert_int_equal(m->body[b].joint.mimic, b == 1 || b == 2);
     }
     dyn_model_free(m);
-    const int bad[] = {-2, DYN_WORLD, 1, 2, 3, 7, 100}; /* the base, fixed, itself, a mimic, no link */
+    const int bad[] = {-2, DYN_WORLD, 1,  2,
+                       3,  7,         100}; /* leaders that are refused: the base, a fixed link, the link
+                                               itself, a mimic, and numbers of no link */
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         link[2].leader = bad[i];
         assert_refused(&d, DYN_BAD_LEADER, 2);

@@ -112,7 +112,7 @@ static double *joint_parameters_of(const trial *t)
     return p;
 }
 
-/* A random robot whose base has no rotor: the rotor of a base is in no column. */
+/* Makes a random robot whose base has no rotor, since the regressor has no column for the rotor of a base. */
 static trial trial_in_columns(uint64_t seed, size_t rows)
 {
     trial t = trial_make(seed, rows);
@@ -214,7 +214,7 @@ static void test_friction(void **state)
     }
 }
 
-/* One output of the energy kernel per row, and the same from the regressors. */
+/* Energies and momentum of all rows, by the energy kernel or from the regressors. */
 typedef struct energies {
     double kinetic[ROWS], potential[ROWS], com[3 * ROWS], momentum[6 * ROWS];
 } energies;

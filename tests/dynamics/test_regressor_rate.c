@@ -40,7 +40,7 @@ static void compare_rates(const trial *t)
         rows_regressor(k, &t->scene, 1, io);
         check_close_scaled("regressor_dot", t->seed, n, Y_dot, expected, TOLERANCE, size);
         memcpy(Y, Y_dot, n * sizeof *Y);
-        io.regressor = trial_array(t, n); /* requested together with its rate, the regressor must have the same bits */
+        io.regressor = trial_array(t, n); /* the regressor must have the same bits as when requested without its rate */
         rows_regressor(k, &t->scene, 1, io);
         assert_memory_equal(Y, Y_dot, n * sizeof *Y);
         free((void *)io.regressor);

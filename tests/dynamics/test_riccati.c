@@ -1,4 +1,5 @@
-/* test_riccati.c - solves steps of the Riccati recursion in plain loops, and checks the pivots that are refused. */
+/* test_riccati.c - compares steps of the Riccati recursion with its equations, evaluated in scalar loops, and checks
+   which pivots are refused. */
 #include "tests/dynamics/support/check.h"
 #include "dynamics/riccati.h"
 #include "tests/target.h"
@@ -116,7 +117,8 @@ static void add_sandwich(sized A, sized M, sized B, double *C)
                                                                B.entry[l * dyn_riccati_width(B.columns) + j];
 }
 
-/* Checks (Q_uu + d) K = -Q_ux and V = A^T V A + K^T Q_uu K + K^T Q_ux + Q_ux^T K, with Q_ux and Q_uu of the value. */
+/* Checks (Q_uu + d) K = -Q_ux and V = A^T V A + K^T Q_uu K + K^T Q_ux + Q_ux^T K, with Q_ux and Q_uu computed from the
+   value function of the next node. */
 static void compare_equations(uint64_t seed, const problem *before, const problem *after)
 {
     const size_t n = before->n, m = before->m, wn = dyn_riccati_width(n), wm = dyn_riccati_width(m);

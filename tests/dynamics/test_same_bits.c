@@ -1,5 +1,5 @@
-/* test_same_bits.c - checks that a state gives the same bits alone, in a batch of any size, at any place in a batch,
- * and on any target of the same arithmetic class. */
+/* test_same_bits.c - checks that a state gives the same bits in a batch of one, in a batch of any size, at any place in
+ * a batch, and on any target of the same arithmetic class. */
 #include "tests/dynamics/support/check.h"
 #include "tests/dynamics/support/results.h"
 #include "tests/target.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #ifndef SAME_BITS_ROBOTS
-#define SAME_BITS_ROBOTS 16 /* fewer if a processor is emulated */
+#define SAME_BITS_ROBOTS 16 /* fewer robots if a processor is emulated, which is slow */
 #endif
 enum { BATCH = 25, ROBOTS = SAME_BITS_ROBOTS };
 
@@ -149,7 +149,7 @@ static void test_threads_at_once(void **state)
     }
 }
 
-/* Computes one output alone in `one`, and compares it with that in `all`. */
+/* Requests a single output, in `one`, and compares it with the same output in `all`. */
 #define ALONE(kernel, field, entries, ...)                                                                             \
     rows_##kernel(k, &t->scene, t->rows, (dyn_##kernel){__VA_ARGS__, .field = one->field});                            \
     assert_memory_equal(one->field, all->field, t->rows *(entries) * sizeof(double))
@@ -290,10 +290,10 @@ static void derive_with_zeros(const dyn_kernels *k, const trial *t, bool zeros_a
                                                        .dqdd_dtau     = r->dqdd_dtau});
 }
 
-/* Matrices in which entries must have been left; the first three are those that few robots have. */
+/* Matrices in which some entries must have been left out; zeros in the first three occur in few robots only. */
 enum { OF_M, OF_DTAU_DQDD, OF_INVERSE, OF_CORIOLIS, OF_REGRESSOR, OF_JACOBIAN, OF_DQDD_DQ, LEFT };
 
-/* Compares all outputs, and adds the entries that were left to `left`. */
+/* Compares all outputs, and adds the numbers of entries that were not written to `left`. */
 static void count_all_unwritten(const trial *t, const results *with_zeros, const results *whole, size_t left[LEFT])
 {
     const size_t n = t->nv * t->nv;

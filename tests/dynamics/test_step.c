@@ -39,8 +39,7 @@ static void release(stepped *s)
     free(s->singular), free(s->unsolved), free(s->contradictory);
 }
 
-/* True if derivatives by wrenches and parameters are computed as well, which changes the layout of the kernel's
- * memory. */
+/* True for trials with derivatives by wrenches and parameters, which change the layout of the kernel's memory. */
 static bool has_more(const trial *t)
 {
     return t->seed % 3 == 0;
@@ -196,7 +195,8 @@ static trial make(uint64_t seed)
     return seed % 2 ? trial_make_loaded(seed / 2, 1) : trial_make(seed / 2, 1);
 }
 
-/* Compares short steps, and steps in which joints turn by more than 1 rad or, with RK4, by a part of it. */
+/* Compares short steps and long ones, in which joints rotate by more than 1 rad or, with RK4, by a fraction of 1
+   rad. */
 static void test_matrices(void **state)
 {
     static const double h[METHODS][2] = {{2e-3, 0.8}, {2e-3, 0.8}, {2e-3, 0.05}, {2e-3, 0}};
@@ -385,8 +385,8 @@ static void test_implicit_equation(void **state)
     assert_true(unsolved <= 2);
 }
 
-/* Returns the duration h for which dr/dv = M / h + D + h K of implicit Euler is zero for the last coordinate alone, at
- * rest; 0 if there is none. */
+/* Returns the duration h for which dr/dv = M / h + D + h K of implicit Euler has a zero diagonal entry for the last
+   coordinate, at rest; 0 if there is none. */
 static double vanishing_step(const trial *t)
 {
     const size_t n = t->nv * t->nv;

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Relative to the sums of the magnitudes of the terms; steps also lose digits to the condition of M. */
+/* Relative to the sums of the magnitudes of the terms; since a step solves with M, errors also grow with the condition
+   of M. */
 #define OF_SOLUTIONS 1e-11
 #define DURATION     0.003 /* s, duration of one step */
 /* Relative to the largest product; forward dynamics also loses digits to the square of the condition of M. */

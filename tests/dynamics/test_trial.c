@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROBOTS = 200 }; /* number of robots, as many as in most tests */
+enum { ROBOTS = 200 }; /* number of random robots that are counted, as many as most tests use */
 
 typedef struct counts {
     size_t serial, serial_turned, serial_loaded, serial_loaded_turned, plain_runs_loaded;

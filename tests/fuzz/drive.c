@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PATIENCE = 3 /* s for one request: some requests ask for years of simulation */ };
+enum { PATIENCE = 3 /* time limit of one request in s, since some requests ask for years of simulation */ };
 
 void drive_expect(bool holds, const char *what)
 {

@@ -1,5 +1,5 @@
-/* fuzz_access.c - parses arbitrary proxy headers and files of clients. The first byte chooses: Forwarded and
- * X-Forwarded-For, a header of the PROXY protocol, or a file of clients. */
+/* fuzz_access.c - parses arbitrary proxy headers and files of clients. The first byte of the input chooses what is
+ * parsed: Forwarded and X-Forwarded-For, a header of the PROXY protocol, or a file of clients. */
 #define _GNU_SOURCE /* memfd_create */
 #include "drive.h"
 #include "server/access/clients.h"

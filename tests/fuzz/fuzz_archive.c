@@ -31,8 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     drive_expect(text != NULL, "memory");
     if (size) memcpy(text, data, size);
     api_problem_clear(&problem);
-    const api_import_options any   = {.unverified = true}; /* the fuzzer finds no checksums */
-    bool                     taken = api_import(d->door, text, size, &any, &done, &problem);
+    const api_import_options any = {.unverified = true}; /* imports without checking checksums, which a fuzzer cannot
+                                                            guess */
+    bool taken = api_import(d->door, text, size, &any, &done, &problem);
     free(text);
     drive_expect(taken == (problem.code == API_NO_PROBLEM),
                  "a refused archive has a problem, an accepted one has none");

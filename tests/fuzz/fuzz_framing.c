@@ -18,7 +18,8 @@ typedef struct feeder {
     char       *buffer; /* `capacity` bytes; a piece is checked at its end, so that the sanitizer sees a read past it */
     char       *passed; /* the bytes passed on to the HTTP library, with the substitute that ends a malformed message */
     size_t      capacity;              /* length of the whole input */
-    size_t start, held, length, taken; /* held bytes lie at buffer[start]; `taken` bytes of the input are checked */
+    size_t start, held, length, taken; /* `held` bytes that are not checked yet lie at buffer[start]; `taken` bytes of
+                                          the input have been checked */
 } feeder;
 
 static feeder feeder_open(size_t capacity)

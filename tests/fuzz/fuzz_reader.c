@@ -50,7 +50,8 @@ static void read_json(const api_read_options *how, const char *text, size_t leng
 {
     api_node plain, tree;
     if (api_read_plain_json(how, text, length, &plain) != API_PLAIN_JSON_READ) return;
-    /* No request is a string or a number. A text that begins with one may be named as a table by the other reader. */
+    /* No request is a string or a number. For a text that begins with one, jansson's problem may differ: it may say
+       that the text looks like a table (CSV). */
     if (!api_node_is(&plain, API_OBJECT) && !api_node_is(&plain, API_ARRAY)) return;
     drive_expect(api_read_json(how, text, length, &tree), "jansson accepts what the one-pass reader accepts");
     expect_same(&plain, &tree);

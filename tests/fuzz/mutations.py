@@ -12,14 +12,14 @@ import msgpack_bytes
 
 NUMBERS = (0, -0.0, 1, -1, 2, 0.5, 1e-3, -1e-9, 3.141592653589793, 1e3, 1e6, 1e9, 1e16, 2**31, 2**53 + 1, 2**64, 10**30, 1e100, -1e200,
            1e308, -1e308, 5e-324, 1e-300)
-TEXTS = ("1e999", "-1e999", "NaN", "Infinity", "-0", "1E+2", "0x10", "01", "1.", ".5", "1e", "null", "true")  # in place of a number
+TEXTS = ("1e999", "-1e999", "NaN", "Infinity", "-0", "1E+2", "0x10", "01", "1.", ".5", "1e", "null", "true")  # texts that replace a number
 VALUES = (None, True, False, "", "x", "\x00", "é\U0001f916", "a" * 300, [], {}, [[]], [None], {"x": 1}, [1, [2]])
-MOST = 1 << 16  # bytes of a mutated request
+MOST = 1 << 16  # most bytes of a mutated request
 MEDIA = {"json": "application/json", "cbor": "application/cbor", "msgpack": "application/vnd.msgpack"}
 
 
 class Request:
-    """A valid request: its operation, the model that it asks, and its body as a tree or, with a media type, as bytes."""
+    """A valid request: its operation, the model that it is for, and its body as a tree or, with a media type, as bytes."""
 
     def __init__(self, method, path, tree=None, body=None, media=MEDIA["json"]):
         self.method, self.path, self.tree, self.body, self.media = method, path, tree, body, media

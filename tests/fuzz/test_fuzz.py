@@ -17,7 +17,7 @@ import tap  # noqa: E402
 
 FOLDER = os.path.join(ROOT, os.environ.get("BUILD", "build"), "fuzz")
 NAMES = sorted(os.path.basename(path)[5:-2] for path in glob.glob(os.path.join(HERE, "fuzz_*.c")))
-OPTIONS = {"states": ["-close_fd_mask=2"],  # avoids thousands of messages
+OPTIONS = {"states": ["-close_fd_mask=2"],  # closes standard error of this fuzzer, which would print thousands of messages
            "framing": ["-max_len=16384"]}  # longer than the longest head
 MORE_SEEDS = {"document": [os.path.join(ROOT, "models")]}
 PARSERS = ("document", "urdf", "mjcf", "sdf")  # parsers of whole files from clients run longer

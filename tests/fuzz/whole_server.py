@@ -26,10 +26,10 @@ DEADLINE = 1                      # s, Request-Timeout
 LATE = 0.2 * DEADLINE + 0.3       # s of processor time after the deadline, for the request and its answer
 STUCK = 60                        # s without an answer
 STATUSES = {200, 201, 204, 400, 404, 405, 406, 409, 411, 412, 413, 415, 422, 503, 504, 507}
-BY_CHANCE = {503, 504}            # statuses that time and memory decide
-ROUND = 500                       # requests between two looks at memory
+BY_CHANCE = {503, 504}            # statuses that depend on time and free memory, and may differ between the servers
+ROUND = 500                       # number of requests between two checks of the servers' memory
 GROWTH = 64 << 20                 # bytes by which a server may grow after its first rounds
-NAMES = 6                         # names of models that are put
+NAMES = 6                         # number of different names of models that are put
 SETTINGS = ("--workers", "1", "--log-sample", "1000000", "--memory", "256M", "--max-body", "64M", "--max-answer", "64M")
 
 
@@ -49,7 +49,7 @@ class Peer:
     def send(self, method, path, body, headers):
         try:
             self.connection.request(method, path, body, headers)
-        except OSError:  # refused before all of the body was sent, or closed since the last answer
+        except OSError:  # the server refused the request before all of the body was sent, or has closed the idle connection
             self.connect()
             self.connection.request(method, path, body, headers)
 
@@ -133,7 +133,7 @@ class Search:
         self.findings[key] += 1
 
     def ask(self, *request):
-        """Sends one request to both servers and checks the answers. Returns that of the plain one."""
+        """Sends one request to both servers and checks the answers. Returns the answer of the server without sanitizers."""
         before = self.plain.processor()
         try:
             self.sanitized.send(*request)
@@ -176,11 +176,11 @@ class Search:
             self.find(f"unreadable answer: {error}", request, body)
 
     def put(self, body, media):
-        """Puts a mutated model, reads it, and asks something of it."""
+        """Puts a mutated model, reads it back, and sends it a request."""
         name = f"/v1/models/m{self.random.randrange(NAMES)}"
         headers = {"Content-Type": media, "Request-Timeout": str(DEADLINE)}
         status, _, _ = self.ask("PUT", name, body, headers)
-        if self.by_chance:  # perhaps one server has the model and the other has not
+        if self.by_chance:  # after a 503 or 504 one server may have the model and the other not
             for peer in (self.plain, self.sanitized):
                 peer.exchange("DELETE", name, None, {})
             return
@@ -219,7 +219,7 @@ class Search:
                 self.step()
                 if time.monotonic() > end or self.ended():
                     break
-            if self.ended():  # both begin anew, with equal models
+            if self.ended():  # both servers are started again, with equal models
                 self.stop()
                 self.start()
                 continue

@@ -23,7 +23,7 @@ from harness import Server  # noqa: E402
 ANSWERS = os.path.join(HERE, "answers.txt")
 HEAD = "# Bits of answers: label, outputs, hashes in the classes fused and unfused. Made by tests/golden/golden.py: `make golden`.\n"
 CLASSES = {"fused": ("avx512", "avx2", "fma", "neon", "sse2", "scalar"), "unfused": ("sse2_unfused", "scalar_unfused")}
-LEFT_OUT = {"full", "base_parameters", "base_regressor"}  # the first is no output of its own; the others come from LAPACK
+LEFT_OUT = {"full", "base_parameters", "base_regressor"}  # `full` repeats other outputs; the last bits of the others come from LAPACK
 
 
 def targets(text):
@@ -112,7 +112,7 @@ def read():
 
 
 def refusal(changed, reason):
-    """Returns why these answers may not change, or None."""
+    """Returns the reason why this version may not change these answers, or None if it may."""
     if not changed:
         return None
     with open(os.path.join(ROOT, "CHANGELOG.md"), encoding="utf-8") as file:

@@ -5,11 +5,11 @@ by square root and division, which IEEE 754 rounds correctly, so no library deci
 import hashlib
 import math
 
-EACH = 20  # requests of an operation
+EACH = 20  # number of requests of each operation
 ARMS = ("puma560", "panda", "two_link", "ur5", "stanford", "tx40", "kuka_iiwa7", "three_link", "prismatic_revolute")
 ROBOTS = (*ARMS, "solo12", "allegro_hand", "humanoid", "gait55")
 LOADS = "gravity payload wrenches friction"
-# Fields of the state, loads that some requests have, and robots. An operation that is added goes here, or to LEFT_OUT.
+# Fields of the state, loads that some requests have, and robots. A new operation must be listed here or in LEFT_OUT (golden.py).
 OPERATIONS = {
     "inverse-dynamics": ("qd qdd", LOADS, ROBOTS),
     "forward-dynamics": ("qd tau", LOADS, ROBOTS),
@@ -83,7 +83,7 @@ def positions(draw, names):
 
 
 def field(draw, name, nv, model):
-    """Returns the members of a request that a name of OPERATIONS stands for."""
+    """Returns the fields that a request gets for one of the names of fields and loads in OPERATIONS."""
     rows = lambda count, size=2.0: [draw.numbers(nv, size) for _ in range(count)]
     link = model["links"][-1]
     return {

@@ -35,7 +35,7 @@ class Golden(unittest.TestCase):
         self.assertIsNone(asked.close())
 
     def test_every_target_gives_these_bits(self):
-        """The fastest target of a class is compared whole, the others with a sample."""
+        """For the fastest target of a class all answers are compared, for the other targets a sample."""
         here = machine_targets()
         for arithmetic, targets in golden.CLASSES.items():
             first = True
@@ -50,7 +50,8 @@ class Golden(unittest.TestCase):
         self.assertEqual(len(self.answers), 600)
 
     def test_hashes_tell_answers_apart(self):
-        """Requests of one operation differ, and so do the classes on robots with bodies that turn."""
+        """The hashes of an operation's requests must differ from each other, and the hashes of the two classes must differ for robots with
+        revolute joints."""
         hashes = [hashes["fused"] for _, hashes in self.answers.values()]
         self.assertEqual(len(set(hashes)), len(hashes))
         self.assertGreater(sum(both["fused"] != both["unfused"] for _, both in self.answers.values()), 400)
@@ -60,7 +61,7 @@ class Golden(unittest.TestCase):
         self.assertNotEqual(golden.digest({"tau": [0.0, 1]}, ["tau"]), golden.digest({"tau": [-0.0, 1]}, ["tau"]))
 
     def test_operations_of_the_last_release_are_here(self):
-        """An operation is in the table or left out for a reason, at the latest when the baseline is written."""
+        """Each operation of the contract's baseline must be in OPERATIONS or in LEFT_OUT with a reason."""
         prefix = "contract: POST /v1/models/{model}/"
         released = {name.removeprefix(prefix) for name in compatibility.read_baseline()[1] if name.startswith(prefix)}
         self.assertGreater(len(released), 25)

@@ -19,13 +19,13 @@ sys.path.insert(0, os.path.dirname(HERE))
 import c_text  # noqa: E402
 from tree import tracked_files  # noqa: E402
 
-DISTINCT = 6    # tokens, as many as hardly occur twice by chance
+DISTINCT = 6    # number of tokens that hardly occur twice by chance
 REQUIRED = {"name", "file", "find", "put"}
 MEMBERS = REQUIRED | {"in", "tests", "equivalent"}
 
 
 class BadList(Exception):
-    """The list contradicts itself or the sources; the message has one line for each reason."""
+    """Raised if the list of faults is inconsistent or does not fit the sources; the message has one line for each reason."""
 
 
 @functools.lru_cache(maxsize=None)
@@ -135,7 +135,7 @@ class Sources:
 
 
 class Layer:
-    """One file of the list: the layer's tests, in the order in which they run, and its faults."""
+    """One file of faults/: a layer with its tests, in the order in which they run, and its faults."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as text:

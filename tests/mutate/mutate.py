@@ -22,8 +22,8 @@ from tree import BuildFailed, Stopped, Tree, children, copy_checkout, mirror, pr
 ROOT = os.path.dirname(os.path.dirname(faults.HERE))
 FOLDER = os.path.join(ROOT, "build", "mutate")
 REQUIRED = 0.97
-PATIENCE = 60, 8    # s that any test has, and times what it takes without a fault
-# Tests of other things than the sources, or of the machine: installed packages, other processors, fuzzing, measured times.
+PATIENCE = 60, 8    # time limit of a test: at least so many s, and so many times its duration without a fault
+# Tests that do not test the sources, or that test the machine: installed packages, other processors, fuzzing, measured times.
 NEVER = {"test_deploy.py", "test_processors.py", "test_fuzz.py", "test_dispatch.c", "test_load.py", "test_store_load.py",
          "test_clients.py", "test_readme.py"}
 
@@ -45,7 +45,7 @@ class Run:
         self.busy = threading.Lock()
         self.measuring = threading.Lock()
         self.useless = set()    # tests that fail without a fault
-        self.broken = []        # problems that make the run fail, also if all faults are found
+        self.broken = []        # problems that make the run fail even if tests found all faults
 
     def prepare(self):
         copy_checkout(ROOT, self.base.root)
@@ -54,7 +54,8 @@ class Run:
                        jobs=self.jobs)
 
     def order(self, fault, hint, all_tests):
-        """The tests of a fault: its own, the one that found it last, its layer's in C; or all, its layer's first."""
+        """Returns the tests of a fault in order: those named with it, the one that found it last, the layer's tests in C; or all tests, those of
+        its layer first."""
         own = [*fault.tests, *([hint] if hint in self.results.tests else []),
                *(test for test in self.own[fault.layer] if all_tests or test.endswith(".c"))]
         others = sorted(self.results.tests, key=lambda test: (not test.endswith(".c"), test)) if all_tests else []
@@ -142,14 +143,14 @@ class Worker(threading.Thread):
             self.shared.results.keep(fault, result)
 
     def build(self, test):
-        """Builds what a test runs; False if the fault is in none of it."""
+        """Builds the program that a test runs. Returns False if the fault does not change this program."""
         program = program_of(test) if test.endswith(".c") else "build/torqued"
         self.tree.make(program)
         return os.stat(self.tree.path(program)).st_mtime_ns != os.stat(self.shared.base.path(program)).st_mtime_ns
 
 
 def table(layers, results):
-    """Prints a line for each layer and the missed faults; True if enough were found and none is left to try."""
+    """Prints a line for each layer and the missed faults. Returns True if enough faults were found and none remains to be tried."""
     good, missed = True, []
     print(f"\n{'layer':<16}{'valid':>7}{'found':>7}{'missed':>8}{'to try':>8}{'share':>9}{'equivalent':>12}")
     for layer in layers:

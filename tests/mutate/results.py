@@ -11,7 +11,7 @@ import threading
 
 from tree import tracked_files
 
-# Neither changes what a test of a private copy says.
+# Changes of these files do not change the result of a test in a private copy.
 APART = re.compile(r"(tests/mutate/|tests/style/|tests/bench/|tests/fuzz/|deploy/|\.ci/)|\.md$")
 TEST = re.compile(r"tests/(?:\w+/)+test_\w+\.(c|py|mjs)$")
 
@@ -39,7 +39,7 @@ class Results:
             self.kept = {"faults": {}, "seconds": {}}
 
     def of(self, fault):
-        """{"found": test or None, "passed": {test: its state}, "seconds": ...}, as far as it still holds."""
+        """{"found": test or None, "passed": {test: its state}, "seconds": ...}, as far as it is still valid."""
         key = digest(self.state, fault.file, fault.definition or "", fault.find, fault.put)
         kept = self.kept["faults"].get(fault.name, {})
         if kept.get("key") != key:

@@ -1,5 +1,5 @@
-"""`make mutate` itself, on a project of two functions: what it finds, misses, refuses and goes on from; and whether the
-list of faults fits the sources."""
+"""Tests `make mutate` on a project of two functions: faults that tests find and miss, lists that are refused, and runs that are continued; and
+that the list of faults fits the sources."""
 import contextlib
 import io
 import os
@@ -83,7 +83,7 @@ class Toy(unittest.TestCase):
             self.write(name, text.read().replace(old, new))
 
     def run_mutate(self, *arguments):
-        """Exit status and all that was printed."""
+        """Returns the exit status and the printed text."""
         out, before = io.StringIO(), sys.argv
         sys.argv = ["mutate.py", *arguments]
         try:
@@ -187,7 +187,7 @@ class Toy(unittest.TestCase):
         self.assertIn("note: wrong-sign is in core/total.c, no more in sum of sum.c", self.said)
 
     def test_moved_tokens(self):
-        """Distinct tokens are found in another function, a few are not."""
+        """A fault whose function was renamed is found by a long sequence of tokens, but not by a short one."""
         self.replace("tests/mutate/faults/api.yaml", "find: a   * b, put: a / b", "find: return a * b;, put: return a / b;")
         self.replace("sum.c", "int product(", "int multiply(")
         self.assertIn("there is no product in the sources", self.run_mutate("--list")[1])

@@ -118,7 +118,7 @@ def copy_checkout(root, target):
     for path in set(files_under(target)) - wanted:
         if not path.startswith("build/"):
             os.remove(os.path.join(target, path))
-    unpacked = os.path.join("build", "packages")    # by tests/deps; the product is built with them
+    unpacked = os.path.join("build", "packages")    # packages unpacked by tests/deps, with which the product is built
     mirror(os.path.join(root, unpacked), os.path.join(target, unpacked))
 
 
@@ -160,7 +160,7 @@ class Tree:
             if failure and test.endswith(".py"):
                 kill_group(child)
             for _ in child.stdout:
-                pass    # a program in C is quick, and removes its files at the end
+                pass    # a C program is not killed at its first failure, since it ends soon and removes its files
             status = child.wait()
         finally:
             timer.cancel()

@@ -1,4 +1,5 @@
-/* test_account.c - checks that each client keeps its account, and that the table forgets the oldest accounts. */
+/* test_account.c - checks the table of accounts, one for each client with its limits and use: a client that returns
+   finds its account, and the table drops the oldest unused ones. */
 #include "server/work/account.h"
 #include <math.h>
 #include <setjmp.h>
@@ -59,8 +60,8 @@ static srv_account *take_number(int i)
     return srv_account_take(&accounts, name);
 }
 
-/* Checks the delay of a crowd's refusals: 500 clients that ask again at every answer get no more than 2000 answers a
- * second from one loop, while a client that is refused now and then gets its answer at once. */
+/* Checks the delay of refusals to many clients: 500 clients that repeat their request after each refusal get no more
+   than 2000 answers a second from one event loop, while a client that is rarely refused gets its answer at once. */
 static void test_refusals_of_a_crowd(void **state)
 {
     enum { CLIENTS = 500 };
@@ -104,7 +105,7 @@ static void test_the_oldest_account_is_forgotten(void **state)
         srv_account_leave(&accounts, take_number(i));
     assert_int_equal(accounts.n_kept, SRV_ACCOUNTS_KEPT);
     assert_int_equal(count_all(), SRV_ACCOUNTS_KEPT + 1);
-    assert_string_equal(used->name, "address:0"); /* in use, so the table did not forget it */
+    assert_string_equal(used->name, "address:0"); /* this account is in use, so the table kept it */
     back = take_number(3 * SRV_ACCOUNTS_KEPT - 1);
     assert_int_equal(count_all(), SRV_ACCOUNTS_KEPT + 1); /* the newest account was still in the table */
     back = (srv_account_leave(&accounts, back), take_number(1));
@@ -116,15 +117,15 @@ static void test_the_oldest_account_is_forgotten(void **state)
 
 enum { LIMIT = 1000 }; /* bytes of memory that the accounts share */
 
-/* Sets the memory of an account, and the bytes in all that it wanted when it was refused. */
+/* Sets the memory that an account uses, and the total that it would have used with the claim that was refused. */
 static void set_memory(srv_account *account, size_t used, size_t wanted)
 {
     account->memory.used   = used;
     account->memory.wanted = wanted;
 }
 
-/* The account with the most memory gives way only if it has more than an equal part, and the other wants no more than
- * such a part. */
+/* The account that uses the most memory must release some for another account only if it uses more than an equal share,
+   and the other one would use no more than such a share. */
 static void test_the_greediest_account_gives_memory_back(void **state)
 {
     uint64_t now = 1000000000, later = 20000000;
@@ -134,25 +135,27 @@ static void test_the_greediest_account_gives_memory_back(void **state)
     set_memory(a, 600, 0);
     set_memory(b, 300, 0);
     set_memory(c, 10, 334);
-    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* wants more than a third */
+    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* c would use more than a third, an equal share of
+                                                                   three */
     assert_true(a->yield == 0 && b->yield == 0 && accounts.yields == 0);
     assert_int_equal(c->memory.wanted, 0);
     set_memory(c, 10, 333);
     srv_account_want_memory(&accounts, c, LIMIT, now += later);
     assert_true(a->yield == 1 && b->yield == 0 && c->yield == 0 && accounts.yields == 1);
     set_memory(c, 10, 333);
-    srv_account_want_memory(&accounts, c, LIMIT, now + later - 1); /* too soon after the last order */
+    srv_account_want_memory(&accounts, c, LIMIT, now + later - 1); /* too soon after the last request to release
+                                                                      memory */
     assert_int_equal(accounts.yields, 1);
     set_memory(a, 333, 0);
     set_memory(c, 10, 333);
-    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* nobody has more than a third */
-    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* the account wants nothing */
+    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* no account uses more than a third */
+    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* c was refused nothing since */
     assert_int_equal(accounts.yields, 1);
     set_memory(a, 600, 700);
-    srv_account_want_memory(&accounts, a, LIMIT, now += later); /* the greediest itself */
+    srv_account_want_memory(&accounts, a, LIMIT, now += later); /* a is itself the account that uses the most */
     assert_int_equal(accounts.yields, 1);
     set_memory(b, 700, 0);
-    set_memory(a, 10, 400); /* with little memory an account takes no part but its own */
+    set_memory(a, 10, 400); /* c uses so little that it does not count: an equal share is now a half */
     set_memory(c, 10, 0);
     srv_account_want_memory(&accounts, a, LIMIT, now += later);
     assert_true(b->yield == 2 && accounts.yields == 2);

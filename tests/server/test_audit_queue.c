@@ -1,5 +1,5 @@
-/* test_audit_queue.c - checks the queue of audit lines: order, bound, waiting for room until a deadline, cancellation.
- */
+/* test_audit_queue.c - checks the queue of audit lines: order, bound, waiting until the deadline for a free line,
+   cancellation. */
 #include "server/audit/audit_queue.h"
 #include "server/work/clock.h"
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static void test_lines_come_in_their_order(void **state)
     assert_int_equal(srv_audit_close(&queue), 2);
 }
 
-/* A reserved line takes room as a queued one does, until it is released. */
+/* A reserved line occupies a place in the queue, as a queued one does, until it is released. */
 static void test_a_full_queue_gives_no_line(void **state)
 {
     append_text("a");
@@ -95,7 +95,7 @@ static void *cancel_later(void *arg)
     return NULL;
 }
 
-/* A client that disconnects does not keep the thread of changes. */
+/* The thread of changes stops waiting when the client of the change disconnects. */
 static void test_a_cancelled_change_stops_waiting(void **state)
 {
     pthread_t   client;

@@ -43,7 +43,7 @@ static void assert_refused(const char *text, const char *reason)
 {
     srv_clients *clients = read_text(text);
     if (clients || !strstr(error, reason)) fail_msg("%s: %s", text, clients ? "accepted" : error);
-    assert_null(strstr(error, "torqued_" ABC)); /* a secret */
+    assert_null(strstr(error, "torqued_" ABC)); /* the message must not contain the token, a secret */
 }
 
 static void test_a_file(void **state)
@@ -123,7 +123,7 @@ static void test_files(void **state)
     assert_null(srv_clients_read("/dev/zero", error, sizeof error));
     assert_non_null(strstr(error, "it is a device"));
     unlink(path);
-    assert_int_equal(mkfifo(path, 0600), 0); /* without a writer, for which an ordinary open would wait */
+    assert_int_equal(mkfifo(path, 0600), 0); /* an ordinary open of a FIFO would wait for a writer; there is none */
     assert_null(srv_clients_read(path, error, sizeof error));
     assert_non_null(strstr(error, "it is a FIFO"));
     unlink(path);

@@ -29,7 +29,7 @@ static int clear_environment(void **state)
         char name[200];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
         if (strncmp(name, "TORQUED_", 8) == 0)
-            unsetenv(name); /* this shifts the other variables down */
+            unsetenv(name); /* unsetenv moves the next variable to this index, so the index stays */
         else
             e++;
     }

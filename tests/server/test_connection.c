@@ -86,7 +86,8 @@ static void test_the_oldest_go_first(void **state)
     for (int i = 0; i < N; i += 2)
         srv_connection_enter(&all, p[i].connection, SRV_WORKING);
     for (int i = 0; i < N; i += 2)
-        srv_connection_enter(&all, p[i].connection, SRV_ARRIVED); /* the even ones have entered the phase later */
+        srv_connection_enter(&all, p[i].connection, SRV_ARRIVED); /* the even connections have entered the phase
+                                                                     later */
     for (int i = 0; i < N; i++)
         p[i].connection->since = i % 2 ? 10 * second : 20 * second;
     assert_true(srv_connections_next(&all) == 11 * second);
@@ -144,7 +145,8 @@ static void test_a_client_that_ends_its_side(void **state)
     assert_int_equal(closing.connection->phase, SRV_CLOSING);
     srv_connections_expire(&all, srv_now());
     assert_true(is_shut(reading));
-    assert_int_equal(working.connection->phase, SRV_WORKING); /* a working connection has the deadline of its request */
+    assert_int_equal(working.connection->phase, SRV_WORKING); /* a connection whose request is evaluated keeps the
+                                                                 deadline of its request */
     srv_connection_enter(&all, working.connection, SRV_WRITING);
     srv_connections_expire(&all, srv_now());
     assert_false(is_shut(working)); /* the client still receives its answer */
@@ -203,7 +205,7 @@ static void test_the_longest_silent_of_the_greediest_gives_way(void **state)
     atomic_store(&greedy.connections, 10);
     assert_true(srv_connections_displace(&all, NULL, NULL));
     assert_true(is_shut(p[3]) && is_shut(p[5]));
-    assert_false(srv_connections_displace(&all, &greedy, NULL)); /* it has no silent connection left */
+    assert_false(srv_connections_displace(&all, &greedy, NULL)); /* this client has no further silent connection */
     assert_int_equal(send(p[0].peer, "G", 1, 0), 1);             /* a request that the server has not read yet */
     assert_true(srv_connections_displace(&all, NULL, p[2].connection));
     assert_int_equal(p[0].connection->phase, SRV_READING);
@@ -231,7 +233,8 @@ static void test_silent_connections_are_closed_before_slow_readers(void **state)
     disconnect(&all, silent);
 }
 
-/* A client that reads its answer slowly must count as silent, but not at once. */
+/* A client that reads its answer slowly must count as silent after a while, so that its connection can be closed for a
+   new one. */
 static void test_a_slow_reader_gives_way(void **state)
 {
     static srv_account account;
@@ -251,7 +254,8 @@ static void note_late_head(void *arg, const srv_connection *connection)
     *(const srv_connection **)arg = connection;
 }
 
-/* Only a request without a head is told: others have a line of their own, and silence between requests is usual. */
+/* Only a request whose head does not arrive in time is logged here: other late requests have a log line of their own,
+   and silence between requests is normal. */
 static void test_a_late_head_is_told(void **state)
 {
     srv_connections       all   = make();

@@ -54,7 +54,8 @@ static void test_one_job_behind_five_hundred(void **state)
     push(&queue, &polite, 0.02);
     client *first = run_one(&queue), *second = run_one(&queue);
     assert_true(first == &polite || second == &polite);
-    for (int i = 0; i < 20; i++) { /* one request at a time, while the other client always has jobs waiting */
+    for (int i = 0; i < 20; i++) { /* this client has one request at a time, while the other client always has jobs
+                                      waiting */
         push(&queue, &polite, 0.02);
         first  = run_one(&queue);
         second = run_one(&queue);
@@ -77,8 +78,8 @@ static void test_equal_shares_of_unequal_jobs(void **state)
     assert_true(fabs(large.served - small.served) <= 0.03 + 1e-9);
 }
 
-/* The virtual time goes on as the client with the least time leaves: another one that comes then has no lead over those
- * that were served more meanwhile. */
+/* The queue's virtual time advances when the client with the least served time leaves: a client that arrives then must
+   not be served before all others until it has caught up. */
 static void test_a_client_that_comes_as_another_leaves_has_no_lead(void **state)
 {
     static client  busy, brief, late;
@@ -89,7 +90,7 @@ static void test_a_client_that_comes_as_another_leaves_has_no_lead(void **state)
     push(&queue, &brief, 0.01);
     for (int i = 0; i < 20; i++)
         push(&queue, &busy, 1);
-    assert_ptr_equal(run_one(&queue), &busy); /* the newest of equal ones */
+    assert_ptr_equal(run_one(&queue), &busy); /* of clients with equal times the newest is next */
     assert_ptr_equal(run_one(&queue), &brief);
     busy.takes = 1;
     for (int i = 0; i < 10; i++)
@@ -118,7 +119,8 @@ static void test_estimates_do_not_matter(void **state)
     liar                 = (client){.takes = 0.01};
     honest               = (client){.takes = 0.01};
     for (int i = 0; i < 100; i++) {
-        push(&again, &liar, 1e6); /* far too long: little of it is charged before the run, and the rest refunded */
+        push(&again, &liar, 1e6); /* an estimate that is far too long: only little is charged before the run, and the
+                                     excess is refunded */
         push(&again, &honest, 0.01);
     }
     for (int i = 0; i < 100; i++)
@@ -126,7 +128,8 @@ static void test_estimates_do_not_matter(void **state)
     assert_true(fabs(liar.served - honest.served) <= 0.12);
 }
 
-/* A job that has just started must not put its client behind others by its whole cost. */
+/* When a job starts, its client must be charged little of the estimated cost, so that it is not placed behind other
+   clients by the whole cost. */
 static void test_little_is_charged_before_the_run(void **state)
 {
     static client  greedy, polite;
@@ -160,7 +163,7 @@ static void test_idle_clients_save_no_time(void **state)
     assert_true(late.done >= 10 && late.done <= 11);
 }
 
-/* A client that pauses while others work keeps the time that it has been served when it returns. */
+/* A client that pauses while others are served returns with the served time that it had before the pause. */
 static void test_a_pause_forgives_nothing(void **state)
 {
     static client  large, small;

@@ -30,7 +30,7 @@ static void begin(run *r)
 static void feed(run *r, const char *bytes, size_t length)
 {
     bool done = r->framing.stage == SRV_MALFORMED;
-    /* A copy in an allocation of exactly its size, so that a sanitizer notices an access beyond it. */
+    /* a copy of the input in an allocation of exactly its size, so that a sanitizer notices an access beyond it */
     char *data = malloc(r->held + length + 1);
     memcpy(data, r->buffer, r->held);
     memcpy(data + r->held, bytes, length);
@@ -56,7 +56,7 @@ static void expect_same(const char *name, size_t place)
 
 static void cut_everywhere(const framing_shape *shape)
 {
-    /* Long shapes are repetitive in the middle: only some cuts there. */
+    /* Long shapes are repetitive in the middle, so only some cuts are tried there. */
     for (size_t offset = 1; offset<shape->length; offset += offset> 400 && shape->length - offset > 400 ? 97 : 1) {
         begin(&cut);
         feed(&cut, shape->bytes, offset);
@@ -69,7 +69,7 @@ static void cut_everywhere(const framing_shape *shape)
     expect_same(shape->name, 0);
 }
 
-/* The bytes that were passed on must pass the check again, unchanged. */
+/* The check may rewrite a request; the bytes that it passed on must pass a second check unchanged. */
 static void expect_canonical(const char *name)
 {
     begin(&cut);

@@ -1,5 +1,6 @@
-/* test_handover_sync.c - checks what two servers of one store tell each other: changes while the other one loads are
- * noted and told in their order once it has loaded, later ones at once, and none once it has ended. */
+/* test_handover_sync.c - checks the messages by which two servers of one store report changes to each other during a
+   hand-over: changes made while the other server loads are reported in order once it has loaded, later changes at once,
+   and none after it has ended. */
 #include "server/store/handover_sync.h"
 #include <pthread.h>
 #include <setjmp.h>
@@ -12,7 +13,7 @@
 
 enum { MOST = 300, NAME = 80 };
 
-/* The names that a server has read again, in their order. */
+/* The names of the models that a server has read again, in order. */
 typedef struct reader {
     pthread_mutex_t mutex;
     size_t          n;
@@ -35,7 +36,8 @@ static size_t count_changes(reader *r)
     return n;
 }
 
-/* Two servers whose database orders their changes. The second one still loads if `loads`. */
+/* Opens both ends for two servers whose database orders their changes. If `loads`, the second server is still
+   loading. */
 static void open_pair(srv_handover_sync *pair[2], reader readers[2], bool loads)
 {
     int link[2];
@@ -49,7 +51,7 @@ static void open_pair(srv_handover_sync *pair[2], reader readers[2], bool loads)
     }
 }
 
-/* More changes than one part has, so that confirmations are awaited between. */
+/* There are more changes than one message holds, so that the server waits for confirmations between messages. */
 static void test_changes_while_the_other_loads_are_told_in_their_order(void **state)
 {
     enum { CHANGES = 200 };

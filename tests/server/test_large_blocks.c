@@ -118,7 +118,8 @@ static void test_large_blocks_go_back_to_the_system(void **state)
     srv_disposal_stop();
 }
 
-/* A block on its own, and a large one that the thread frees; malloc keeps the pages of each otherwise. */
+/* The pages of a block that is freed directly, and of a large one that the thread frees, must return to the operating
+   system; by itself malloc would keep them. */
 static void test_pages_go_back_to_the_system(void **state)
 {
     const size_t sizes[] = {4 * mebibyte, 20 * mebibyte};
@@ -140,7 +141,7 @@ static void test_pages_go_back_to_the_system(void **state)
 }
 #endif
 
-/* The leak checker finds a block that the end of the thread forgets. */
+/* Blocks that still wait when the thread ends must be freed; otherwise the leak checker reports them. */
 static void test_the_end_frees_what_waits(void **state)
 {
     srv_disposal_start(64 * mebibyte);
@@ -173,7 +174,7 @@ static char *reuse(size_t disposed, size_t mark, size_t bytes)
     return srv_disposal_take(bytes);
 }
 
-/* The mark shows that pages are those of the block before: fresh ones are zero. */
+/* A byte that was written into the disposed block shows that the next block has the same pages: new pages are zero. */
 static void test_a_large_block_is_kept_for_a_large_answer(void **state)
 {
     srv_disposal_start(64 * mebibyte);
@@ -191,7 +192,7 @@ static void test_a_large_block_is_kept_for_a_large_answer(void **state)
     srv_disposal_stop();
 }
 
-/* malloc keeps smaller blocks itself, and a small answer must not take a large block. */
+/* Small blocks are left to malloc, and a small answer must not use a kept large block. */
 static void test_only_mapped_blocks_are_taken(void **state)
 {
     srv_disposal_start(64 * mebibyte);

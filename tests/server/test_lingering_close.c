@@ -117,7 +117,7 @@ static void test_limit_of_their_number(void **state)
     assert_int_equal(all.count, MOST);
     for (int i = 0; i < MOST + 3; i++)
         assert_int_equal(is_open(clients[i]), i < MOST);
-    shutdown(clients[7], SHUT_WR); /* one from the middle of the list */
+    shutdown(clients[7], SHUT_WR); /* ends a lingering close in the middle of the list */
     uv_run(&loop, UV_RUN_NOWAIT);
     assert_int_equal(all.count, MOST - 1);
     int more = linger();

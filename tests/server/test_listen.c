@@ -123,7 +123,8 @@ static void test_a_taken_port_is_named(void **state)
     char bound[100], again[100], error[300];
     assert_true(open_sockets("127.0.0.1:0", 1, &first, bound, error));
     assert_true(strncmp(bound, "127.0.0.1:", 10) == 0 && strcmp(bound, "127.0.0.1:0") != 0);
-    for (size_t n = 1; n <= 2; n++) { /* with two sockets it would share the port, and must be refused as well */
+    for (size_t n = 1; n <= 2; n++) { /* with two sockets a listener uses SO_REUSEPORT and would share the port; it must
+                                         be refused as well */
         assert_false(open_sockets(bound, n, others, again, error));
         assert_non_null(strstr(error, strchr(bound, ':') + 1));
         assert_non_null(strstr(error, "--listen"));
@@ -307,7 +308,7 @@ static void test_a_dead_socket_is_replaced(void **state)
     close(dead); /* the file of the socket remains, as after SIGKILL */
     assert_true(open_sockets(local, 1, &fd, bound, error));
     assert_true(connects());
-    killed.file.st_ino++; /* the path names another file now */
+    killed.file.st_ino++; /* the recorded inode differs, as if the path named another file now */
     srv_listener_unlink(&killed);
     assert_true(connects());
     srv_listener_unlink(&listener);

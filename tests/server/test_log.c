@@ -192,14 +192,14 @@ static void test_full_pipe(void **state)
         pthread_mutex_unlock(&log.mutex);
     }
     assert_int_equal(pthread_create(&reader, NULL, read_all, counts), 0);
-    for (bool room = false; !room;) { /* until the log accepts a line, which follows the report of lost ones */
+    for (bool room = false; !room;) { /* repeats until the log accepts a line; the report of lost lines precedes it */
         nanosleep(&millisecond, NULL);
         pthread_mutex_lock(&log.mutex);
         room = log.length < SRV_LOG_CAPACITY / 2;
         pthread_mutex_unlock(&log.mutex);
     }
     log_one(&log, SRV_INFO, "after");
-    /* The log gives up a second after its close: on a busy machine the reader may need longer. */
+    /* The log stops writing a second after its close: on a busy machine the reader may need longer. */
     for (int wait = 0; counts[0] + counts[1] < sent + 1 && wait < 60000; wait++)
         nanosleep(&millisecond, NULL);
     srv_log_close(&log);
@@ -225,7 +225,7 @@ static size_t fill_pipe(void)
 static void log_x(srv_log *log)
 {
     srv_line line;
-    srv_log_begin(&line, log, SRV_INFO, "x"); /* 27 bytes; the report has 47 */
+    srv_log_begin(&line, log, SRV_INFO, "x"); /* this line has 27 bytes, the report of lost lines 47 */
     srv_log_end(&line);
 }
 
@@ -237,7 +237,7 @@ static void test_the_report_of_lost_lines_comes_first(void **state)
     open_log(&log, false);
     size_t filled = fill_pipe();
     log_x(&log);
-    for (bool taken = false; !taken;) { /* until the writer has taken the line and waits */
+    for (bool taken = false; !taken;) { /* repeats until the writer has taken the line and waits for the reader */
         nanosleep(&millisecond, NULL);
         pthread_mutex_lock(&log.mutex);
         taken = log.length == 0;
@@ -322,8 +322,8 @@ static void test_refusals(void **state)
     assert_int_equal(strcspn(text, "\n"), strlen(text) - 1); /* one line */
 }
 
-/* Audit lines have room of their own: none of them is lost behind a reader that does not read, and they come before
- * lines that wait already. */
+/* Audit lines have a buffer of their own: none is lost while the log's reader does not read, and they are written
+   before other lines that wait. */
 static void test_audit_lines_are_kept_when_others_are_lost(void **state)
 {
     enum { LINES = 100 };
@@ -333,7 +333,8 @@ static void test_audit_lines_are_kept_when_others_are_lost(void **state)
     pthread_t    reader;
     open_log(&log, true);
     size_t filled = fill_pipe();
-    for (int i = 0; i < 10000 || log.lost == 0; i++) /* the writer may make room once more, late on a busy machine */
+    for (int i = 0; i < 10000 || log.lost == 0; i++) /* on a busy machine the writer may take lines out of the buffer
+                                                        once more */
         log_one(&log, SRV_INFO, "x");
     for (int i = 0; i < LINES; i++) {
         srv_line        line;

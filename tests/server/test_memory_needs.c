@@ -51,17 +51,18 @@ static unsigned long long limit(void)
     return srv_memory_limit(list, folder);
 }
 
-/* The least limit of a group and its parents holds. Version 1 counts where version 2 has none. */
+/* The least limit of a control group and its parents applies. The limits of cgroup version 1 count where version 2 has
+   none. */
 static void the_lowest_limit_of_all_parents_holds(void **state)
 {
-    assert_true(limit() == 0); /* there are no groups */
+    assert_true(limit() == 0); /* there are no control groups */
     make_group("system.slice");
     make_group("system.slice/torqued.service");
     make_group("memory");
     write_text("list", "4:memory:/elsewhere\n0::/system.slice/torqued.service\n");
     assert_true(limit() == 0);
     write_text("memory/memory.limit_in_bytes", "9223372036854771712\n");
-    assert_true(limit() == 0); /* the number of version 1 for no limit */
+    assert_true(limit() == 0); /* the number by which version 1 says that there is no limit */
     write_text("memory/memory.limit_in_bytes", "3221225472\n");
     assert_true(limit() == 3221225472);
     write_text("system.slice/torqued.service/memory.max", "max\n");

@@ -124,7 +124,8 @@ static void test_hostile_headers(void **state)
         "{'descr': '<f8', 'fortran_order': False, 'shape': (7,), }", /* one number more than the shape needs */
         "{'descr': '<f8', 'fortran_order': False, 'shape': (9,), }", /* one number fewer */
         "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (2305843009213693953,), }", /* times 8 bytes is 8 */
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2305843009213693953,), }", /* multiplied by 8 bytes, this
+                                                                                          count overflows to 8 */
         "{'descr': '<f8', 'fortran_order': True, 'shape': (999999999999999999,), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999999999,), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,8), }", /* ten axes */
@@ -154,10 +155,10 @@ static void test_cut_off(void **state)
         assert_false(read_exactly(file.bytes, length, &array));
     assert_true(read_exactly(file.bytes, file.length, &array));
     free(array.values);
-    file.bytes[6] = 4; /* the version */
+    file.bytes[6] = 4; /* makes the version wrong */
     assert_false(read_exactly(file.bytes, file.length, &array));
     file.bytes[6] = 1;
-    file.bytes[1] = 'M'; /* the magic */
+    file.bytes[1] = 'M'; /* makes the magic number wrong */
     assert_false(read_exactly(file.bytes, file.length, &array));
     cli_text_free(&file);
 }
@@ -177,7 +178,7 @@ static void test_version_2(void **state)
     assert_int_equal(array.rank, 0);
     assert_memory_equal(array.values, &value, sizeof value);
     free(array.values);
-    file.bytes[11] = 1; /* a header of 16 MB */
+    file.bytes[11] = 1; /* announces a header of 16 MB */
     assert_false(read_exactly(file.bytes, file.length, &array));
     cli_text_free(&file);
 }

@@ -45,7 +45,8 @@ static void test_a_clock_that_stands_still(void **state)
 {
     srv_rate rate = {0};
     assert_int_equal(taken(&rate, 4, 3 * second, 4), 4);
-    assert_true(srv_rate_take(&rate, 4, 2 * second) > 0); /* another thread read its clock a little earlier */
+    assert_true(srv_rate_take(&rate, 4, 2 * second) > 0); /* the time lies a little in the past, as if another thread
+                                                             had read its clock earlier */
     assert_true(srv_rate_take(&rate, 4, 3 * second) > 0);
 }
 

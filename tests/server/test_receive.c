@@ -82,12 +82,12 @@ static void pass(channel *c, const char *bytes, size_t length)
         }
         size_t before = n_received;
         read_all(c);
-        /* The other side has read everything, so a sender that still cannot write has been refused. */
+        /* The server's end has read everything; if the client still cannot write, the connection has been refused. */
         if (n <= 0 && n_received == before) return;
     }
 }
 
-/* Checks the same bytes with srv_framing_check alone. */
+/* Checks the same bytes by srv_framing_check, without a socket. */
 static size_t check_whole(const framing_shape *shape)
 {
     static char data[MOST];
@@ -152,7 +152,8 @@ static gnutls_session_t make_session(unsigned flags, int fd, void *credentials)
     assert_int_equal(gnutls_init(&session, flags | GNUTLS_NONBLOCK), 0);
     assert_int_equal(gnutls_priority_set_direct(session, "NORMAL:-VERS-ALL:+VERS-TLS1.2:-KX-ALL:+ANON-ECDH", NULL), 0);
     assert_int_equal(gnutls_credentials_set(session, GNUTLS_CRD_ANON, credentials), 0);
-    gnutls_transport_set_ptr(session, (gnutls_transport_ptr_t)(intptr_t)fd); /* in the way libmicrohttpd sets it */
+    gnutls_transport_set_ptr(session, (gnutls_transport_ptr_t)(intptr_t)fd); /* passes the descriptor as libmicrohttpd
+                                                                                does */
     return session;
 }
 

@@ -48,7 +48,7 @@ static void test_lines_and_omitted_ones_are_all_refusals(void **state)
         lines += srv_refusals_admit(r, "client:a", 401, 3, now);
         srv_refusals_review(r, now, false, note_report, &found);
     }
-    assert_int_equal(found.n, 2); /* after 10 and 20 s; the third is not due */
+    assert_int_equal(found.n, 2); /* lines after 10 and 20 s; the third is not due yet */
     assert_true(found.seconds >= 10 && found.seconds < 10.5);
     srv_refusals_review(r, now, true, note_report, &found);
     assert_int_equal(found.n, 3);
@@ -81,7 +81,7 @@ static void test_silent_clients_are_forgotten(void **state)
     assert_string_equal(found.client, "client:b");
 }
 
-/* More clients than the table remembers share the lines that one client may have, and no refusal is uncounted. */
+/* More clients than the table remembers share the lines that one client may have, and each refusal is counted. */
 static void test_clients_beyond_the_table_share_an_entry(void **state)
 {
     srv_refusals *r     = *state;
@@ -119,7 +119,7 @@ static void test_many_statuses_of_clients_beyond_the_table(void **state)
     assert_true(lines <= SRV_REFUSALS_REMEMBERED + 64);
 }
 
-/* A name longer than an entry holds is cut alike each time. */
+/* A name that is too long for an entry is truncated the same way each time, so that it finds its entry again. */
 static void test_long_names(void **state)
 {
     char name[300];

@@ -167,7 +167,8 @@ static void test_slow_requests(void **state)
     assert_true(counted.series.value == SRV_SLOW_LINES + 5);
 }
 
-/* Below the level "info" refused requests have no lines, so none is omitted, and none of a change is kept back. */
+/* With a log level above "info" refused requests have no lines, so that no line counts as omitted, and the lines of
+   changes are not affected. */
 static void test_refusals_without_lines_take_none_from_others(void **state)
 {
     char   lines_read[4096];

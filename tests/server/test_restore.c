@@ -49,8 +49,8 @@ static api *open_service(size_t memory)
     return service;
 }
 
-/* Restores all records. Returns the archive of the models, which the caller frees, and the reported file problems in
- * `told`. */
+/* Restores all records. Returns the archive of the models, which the caller frees, and the reported problems with files
+   in `told`. */
 static char *restore_on(size_t threads, size_t memory, char told[TOLD])
 {
     srv_record_files files;
@@ -113,7 +113,8 @@ static void put_long_chain(const char *name)
     srv_store_close(store);
 }
 
-/* If not all models fit, the first ones by name must be served, however long each takes to restore. */
+/* If not all models fit, the first ones in the order of their names must be served, however long each takes to
+   restore. */
 static void test_the_first_by_name_fit(void **state)
 {
     static const size_t threads[] = {2, 3, 16, 1000};

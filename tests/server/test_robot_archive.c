@@ -126,7 +126,7 @@ static void damage(void **state)
     }
 }
 
-/* A budget without room refuses before memory is taken. */
+/* If the budget is exhausted, the archive is refused before memory is allocated. */
 static void budget(void **state)
 {
     api_problem problem;
@@ -136,7 +136,7 @@ static void budget(void **state)
     assert_int_equal(problem.code, API_TOO_MUCH_MEMORY);
 }
 
-/* A pax header gives its file another name and size; a name that is as long as its block says no more. */
+/* A pax header gives the file after it another name; malformed records and unsafe names are refused. */
 static void pax_headers(void **state)
 {
     char                     tar[20 * BLOCK] = "";

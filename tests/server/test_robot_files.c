@@ -1,4 +1,5 @@
-/* test_robot_files.c - finds files by the names that robots' files give them; no name leads outside the files. */
+/* test_robot_files.c - finds files by the names by which robot files refer to them; no name refers to a file outside
+   those that were given. */
 #include "api/robots/files.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +86,8 @@ static void packages(void **state)
     finds("", "package://panda", NULL);
 }
 
-/* Two folders have one name: the nearer one counts, then the shorter path. */
+/* If two folders have the name of a package, the one nearer to the referring file counts, then the one with the shorter
+   path. */
 static void nearest_package(void **state)
 {
     (void)state;

@@ -49,7 +49,7 @@ static void arm(int call, int error, bool dies)
     fault.dies  = dies;
 }
 
-/* Replace those of the C library. */
+/* These functions replace those of the C library. */
 ssize_t write(int fd, const void *bytes, size_t length)
 {
     if (fault.piece > 0 && length > fault.piece) length = fault.piece;

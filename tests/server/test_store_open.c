@@ -181,7 +181,8 @@ static void test_a_full_disk(void **state)
     }
     assert_int_equal(code, API_STORE_FULL);
     assert_in_range(taken, 5, 100);
-    assert_int_equal(change(store, "m0", NULL), API_NO_PROBLEM); /* erasing makes room */
+    assert_int_equal(change(store, "m0", NULL), API_NO_PROBLEM); /* erasing a record frees space, so that the next
+                                                                    change succeeds */
     assert_int_equal(change(store, name, NEW), API_NO_PROBLEM);
     assert_int_equal(change(store, "more", NEW), API_STORE_FULL);
     srv_store_close(store);

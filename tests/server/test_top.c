@@ -101,7 +101,7 @@ static void test_rise(void **state)
     assert_true(now.client[1].requests == 0);
 }
 
-/* A server that was started again counts from 0. */
+/* Counters begin at 0 when a server is restarted: the rise is then the new value. */
 static void test_restart(void **state)
 {
     static cli_top_reading before, now;

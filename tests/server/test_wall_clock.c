@@ -65,7 +65,7 @@ static int64_t counted_jumps(void)
     return api_metric_value(API_METRIC_CLOCK_JUMPS, API_NO_LABELS);
 }
 
-/* The offset of the last check stands for a clock that has moved since. */
+/* Changes the stored offset of the last check, which has the effect of a clock that has jumped since. */
 static void test_jumps(void **state)
 {
     (void)state;
@@ -79,7 +79,7 @@ static void test_jumps(void **state)
     watched.offset += 5 * second / 2;
     assert_non_null(strstr(check_thrice(&watched), "was set back by 2."));
     assert_int_equal(counted_jumps(), 2);
-    watched.offset += second; /* a time service corrects so much at most */
+    watched.offset += second; /* a correction as large as a time service makes at most, which is no jump */
     assert_int_equal(count_of(check_thrice(&watched), "clock-jump"), 0);
     assert_int_equal(counted_jumps(), 2);
 }

@@ -24,7 +24,7 @@ typedef struct task {
 } task;
 
 static atomic_int finished;
-static srv_flow   client; /* client of all tasks that name no other one */
+static srv_flow   client; /* client of all tasks for which no other one is given */
 static api       *service;
 
 static void done(srv_job *job)
@@ -225,7 +225,7 @@ static void test_a_running_job_is_admitted_again(void **state)
     assert_false(srv_pool_readmit(&self, 0.0625));
     assert_true(t[1]->job.refused && flow.admitted == 1.25);
     const uint64_t end      = t[1]->job.deadline.time;
-    t[1]->job.deadline.time = srv_now() + 500000000; /* it cannot work for longer */
+    t[1]->job.deadline.time = srv_now() + 500000000; /* its deadline ends it soon, so it cannot cost more */
     assert_false(srv_pool_readmit(&self, 40));
     assert_true(t[1]->job.cost <= 0.5 && flow.admitted == 1.1875 + t[1]->job.cost);
     t[1]->job.deadline.time = end;
@@ -295,7 +295,7 @@ static void test_deadline_before_the_work(void **state)
 
 enum { HELPERS = 3 };
 
-/* Holds tasks of which each helper takes one, while the job's own thread waits until all have. */
+/* Tasks of a job, one for each helper; the job's own thread waits until each helper has taken one. */
 typedef struct shared_tasks {
     sem_t      ended;
     atomic_int taken;
@@ -391,9 +391,10 @@ static void test_helpers_leave_for_a_job(void **state)
     srv_pool_close(pool);
     const double spent = process_time() - began;
     assert_int_equal(api_reply_of(many->job.call)->status, 200);
-    assert_true(many->job.charged > 0.8 * spent); /* the processor time of both workers */
+    assert_true(many->job.charged > 0.8 * spent); /* the job must be charged the processor time of both workers */
     assert_true(many->job.charged <= spent);
-    assert_true(many->end - pushed > 20000000); /* ns; otherwise the comparison is meaningless */
+    assert_true(many->end - pushed > 20000000); /* ns; the simulations must still have run for so long, otherwise the
+                                                   comparison is meaningless */
     assert_true(one->end - pushed < (many->end - pushed) / 2);
     free_task(many);
     free_task(one);
@@ -405,7 +406,8 @@ static void rest(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* The watchdog sees a worker that is late, also after its job has given way to that of another client. */
+/* The watchdog must detect a worker that exceeds its time, also after its job was interrupted for a job of another
+   client and continued. */
 static void test_a_job_that_gave_way_is_watched(void **state)
 {
     static srv_flow greedy, polite;
@@ -421,7 +423,7 @@ static void test_a_job_that_gave_way_is_watched(void **state)
     srv_pool_push(pool, &many->job);
     while (srv_pool_overdue(pool, late + 1) == 0)
         rest();
-    for (int i = 0; i < 20; i++) /* then it is ahead of the other client */
+    for (int i = 0; i < 20; i++) /* meanwhile this job's client is served more than the other client */
         rest();
     srv_pool_push(pool, &one->job);
     sem_wait(&one->begun);

@@ -15,8 +15,8 @@ typedef struct disk_state {
         char name[65], *record; /* record NULL: no model of that name */
     } records[RECORDS];
     int      saves, erases;
-    api_code refuses;  /* code with which the store refuses changes; API_NO_PROBLEM: the store takes changes */
-    int      after;    /* number of changes that the store takes before it refuses */
+    api_code refuses;  /* code with which the store refuses changes; API_NO_PROBLEM: the store accepts changes */
+    int      after;    /* number of changes that the store accepts before it refuses */
     bool     looks;    /* true: the store looks the model up in the service while it saves it, and fills `seen` */
     char     seen[40]; /* revision that this lookup finds; "": no model */
     /* A store that several servers share numbers changes. The store finds the next `others` changes outdated by a
@@ -24,7 +24,8 @@ typedef struct disk_state {
     bool        shared;
     int         others;
     const char *other;
-    uint64_t    number, base; /* number of the last change; base of the last change that was asked for */
+    uint64_t    number, base; /* number of the last change; the change on which the server's last request to store was
+                                 based */
 } disk_state;
 
 extern disk_state disk;
@@ -33,7 +34,7 @@ extern disk_state disk;
 int disk_make(void **state);
 int disk_drop(void **state);
 
-void disk_wipe(void);                      /* removes all records, takes all changes */
+void disk_wipe(void);                      /* removes all records; from then on the store accepts all changes */
 void disk_start(const api_limits *limits); /* opens the service: bundled models, then the records; changes are stored */
 void disk_restart(void);
 

@@ -18,7 +18,8 @@ api_model *file_model(file_reader *read, const char *text, const char *query);
  * text is no XML. */
 void assert_file_refused(file_reader *read, const char *text, const char *code, const char *words);
 
-/* Asserts that each text that ends before `length` is refused as no XML, at a place in the text. */
+/* Asserts that the text cut off at any length below `length` is refused as malformed XML, with an offset inside the
+   text. */
 void assert_cuts_refused(file_reader *read, const char *text, size_t length);
 /* Replaces one byte of the file after the other by a character of markup, a digit, a byte of UTF-8 or a blank. Asserts
  * that each changed file is read, or refused with the status 400 or 422, and that more than 100 of them are read. */

@@ -5,9 +5,9 @@
 
 typedef enum nodes_reader { NODES_TEXT, NODES_JSON, NODES_CBOR, NODES_MSGPACK } nodes_reader;
 
-/* Returns the root node, valid until the next reading. NULL: refused (nodes_problem has the reason), or left to the
- * other reader by the text reader (then there is no problem). The bytes are copied to the end of a block of exactly
- * their length, so that a sanitizer notices a read beyond them. */
+/* Returns the root node, valid until the next reading. NULL: the body was refused (nodes_problem has the reason), or
+ * the one-pass text reader leaves it to jansson (then there is no problem). The bytes are copied to the end of a block
+ * of exactly their length, so that a sanitizer notices a read beyond them. */
 const api_node    *nodes_read(nodes_reader reader, const void *bytes, size_t length);
 const api_problem *nodes_problem(void);
 size_t             nodes_taken(void);            /* number of bytes of memory that the last reading used */

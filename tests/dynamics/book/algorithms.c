@@ -113,7 +113,7 @@ void book_crba(book_tree *tree, const double *q, double *H)
     for (int i = tree->NB; i >= 1; i--) {
         const book_body *b = &body[i];
         vec6             F[6];
-        /* I_c of lambda(i) += X^T I_c X */
+        /* I_c of the parent lambda(i) += X^T I_c X */
         add_congruent6(&body[b->lambda].I_c, &b->X, &b->I_c);
         /* F = I_c S,   H_ii = S^T F */
         for (int k = 0; k < b->n; k++)
@@ -196,7 +196,7 @@ void book_aba(book_tree *tree, const book_scene *scene, const double *q, const d
     book_place(tree, q, qd);
     velocities_and_bias_forces(tree, scene);
     memset(qdd, 0, (size_t)tree->nv * sizeof *qdd);
-    book_joint_forces(tree, scene, q, qd, qdd); /* qdd has these forces until the last pass */
+    book_joint_forces(tree, scene, q, qd, qdd); /* until the last pass, qdd contains the joint forces */
     for (int i = tree->NB; i >= 1; i--) {
         book_body *b = &body[i];
         /* U = I_A S,   D = S^T U + rotor,   u = tau - S^T p_A */

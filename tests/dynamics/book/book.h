@@ -27,7 +27,7 @@ typedef struct book_body {
     double   share;       /* part of gravity that its compensation leaves */
     double   damping, stiffness; /* damper and spring of a joint with a quaternion */
     mat6     X_T, I;             /* joint frame in the parent's coordinates; inertia of the body */
-    dyn_pose after;              /* link frame in the moved joint frame, which is the body's frame */
+    dyn_pose after;              /* pose of the link frame in the moved joint frame, which is the body's frame */
 
     mat6 X, X_0;         /* motion transforms to this body, from its parent and from body 0 */
     vec6 S[6], v_J, c_J; /* columns of S; S qd; S' qd, with S' the rate of S in the axes of the body */
@@ -43,7 +43,7 @@ typedef struct book_body {
 typedef struct book_tree {
     const dyn_description *description;
     int                    NB, nv;
-    bool       shares_coordinates; /* some coordinate moves several joints, or a transmission couples them */
+    bool       shares_coordinates; /* true if a coordinate moves several joints or a transmission couples joints */
     int       *theta;              /* [n_links] entry in qd of the motor coordinate of an elastic joint */
     int       *q_theta;            /* [n_links] entry in q */
     book_body *body;               /* [NB + 1] */

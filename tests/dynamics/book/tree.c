@@ -95,8 +95,9 @@ static void number_coordinates(book_tree *tree)
     }
 }
 
-/* A rotor without a motor's axis has its inertia in `rotor` alone, on body 0. Else it spins on the motor's link: the
- * inertia J a a^T about the axis a moves from the link, which includes the rotor, to the rotor's body. */
+/* A rotor without a motor's axis is a child of body 0 whose only inertia is `rotor`. Otherwise the rotor spins on the
+ * motor's link: the inertia J a a^T about the axis a moves from the link, which includes the rotor, to the rotor's
+ * body. */
 static void make_rotor_body(book_tree *tree, int link)
 {
     const dyn_link  *l     = &tree->description->links[link];

@@ -18,7 +18,8 @@ typedef struct spinning {
     real   J, per_rate;  /* spin inertia; spin rate per unit rate of v */
     real   a[3];         /* axis in the world */
     real   rate, faster; /* spin rate and its time derivative */
-    real   turned;       /* rate of the joint, or of theta of an elastic joint */
+    real   turned;       /* rate of the coordinate that drives the motor: of the joint or, for an elastic joint, of
+                            theta */
 } spinning;
 
 static bool spinning_of(const reference *r, size_t k, bool drive, spinning *s)

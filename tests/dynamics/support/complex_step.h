@@ -29,7 +29,7 @@ void position_rates(const dyn_model *m, const double *q, const double *qd, doubl
 
 /* Adds i h times `direction`, a vector of nv velocities, to q. */
 void complex_state_move(complex_state *s, const double *direction);
-/* Returns row 0 of the trial with q moved by i h along velocity coordinate j alone. */
+/* Returns row 0 of the trial with q moved by i h along velocity coordinate j only. */
 complex_state complex_state_along(const trial *t, size_t j);
 /* Adds i h dx to x, n numbers each. */
 void complex_add(size_t n, double _Complex *x, const double *dx);

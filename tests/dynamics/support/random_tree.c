@@ -313,7 +313,7 @@ static size_t choose_driven(random_source *source, const random_tree *tree, size
 }
 
 /* Adds a coupled transmission to half of the robots: up to three joints and as many motors, or a transmission of up to
- * eight joints. These draws follow all others, so that the other numbers of a seed stay as they are. */
+ * eight joints. These numbers are drawn last, so that all other numbers of a seed stay the same. */
 static void draw_transmissions(random_source *source, unsigned features, random_tree *tree)
 {
     dyn_description *d = &tree->description;
@@ -331,8 +331,8 @@ static void draw_transmissions(random_source *source, unsigned features, random_
     }
 }
 
-/* Gives rotors, dampers and springs to joints with a quaternion, rotors and dampers to a floating base, from a source
- * of their own: the other numbers of a seed stay as they are. */
+/* Gives rotors, dampers and springs to joints with a quaternion, rotors and dampers to a floating base, from a random
+   source of their own, so that the other numbers of a seed stay the same. */
 static void draw_free_forces(uint64_t seed, unsigned features, random_tree *tree)
 {
     random_source    source = {.state = ~seed * 0x9e3779b97f4a7c15u};
@@ -350,8 +350,9 @@ static void draw_free_forces(uint64_t seed, unsigned features, random_tree *tree
     }
 }
 
-/* Gives springs and dampers of joints with one coordinate higher powers, from a source of its own. A spring becomes
- * stiffer at both ends, with b^2 < 3 a c for a x + b x^2 + c x^3, so that its potential has one minimum. */
+/* Gives springs and dampers of joints with one coordinate terms of second and third power, from a random source of its
+ * own. A spring becomes stiffer at both ends, with b^2 < 3 a c for a x + b x^2 + c x^3, so that its potential has one
+ * minimum. */
 static void draw_polynomials(uint64_t seed, random_tree *tree)
 {
     random_source source = {.state = ~seed * 0xbf58476d1ce4e5b9u};
@@ -372,7 +373,7 @@ static double draw_share(random_source *source)
     return random_chance(source, 0.3) ? 0 : random_chance(source, 0.3) ? 1 : random_between(source, -0.5, 1.5);
 }
 
-/* Compensates the gravity of links, from a source of its own. */
+/* Draws which part of gravity is compensated at links, from a random source of its own. */
 static void draw_compensation(uint64_t seed, unsigned features, random_tree *tree)
 {
     random_source source = {.state = (seed + 3) * 0x9e3779b97f4a7c15u};

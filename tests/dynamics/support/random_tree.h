@@ -36,8 +36,8 @@ enum {
     TREE_TRANSMISSIONS = 4096,  /* motors that drive several joints */
     TREE_COMPENSATED   = 16384, /* gravity is compensated link by link, in one of three trees, also in plain ones */
     TREE_ALL           = 8191 | TREE_COMPENSATED,
-    TREE_PLAIN = 8192, /* used alone: revolute joints without friction or springs, with coordinates in their order
-                          (dyn_run in model.h) */
+    TREE_PLAIN         = 8192, /* not combined with other features: revolute joints without friction or springs, with
+                                  coordinates in their order (dyn_run in model.h) */
     TREE_DENSE = TREE_MIMICS | TREE_FAR | TREE_TRANSMISSIONS /* the features that make forward dynamics dense */
 };
 

@@ -64,7 +64,7 @@ typedef struct results {
 #undef X
 } results;
 
-results results_allocate(const trial *t); /* results_free frees them */
+results results_allocate(const trial *t); /* allocates all arrays; results_free frees them */
 void    results_free(results *r);
 void    results_evaluate(const dyn_kernels *k, const trial *t, const results *r);
 /* Evaluates the results of a step of integration. */

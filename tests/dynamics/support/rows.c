@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD = 256 }; /* number of bytes behind every array; these and the array itself are first set to 0xff (a NaN) */
+enum {
+    GUARD = 256
+}; /* number of guard bytes after every array; these and the array itself are first set to 0xff (a
+      NaN) */
 
-/* Describes one array of a kernel's struct. */
+/* Describes one array member of the struct of a kernel's arguments. */
 typedef struct port {
     size_t offset;
     bool   in;

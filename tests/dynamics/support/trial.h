@@ -19,11 +19,12 @@ typedef struct trial {
 } trial;
 
 /* Makes the robot of a seed: 1 to 40 degrees of freedom, floating in one of three cases, with all features. Two of
- * seven robots have plain joints only; one of these two is a serial arm on the ground. */
+   seven robots have only revolute joints without friction and springs (TREE_PLAIN); one of these two is a serial arm on
+   a fixed base. */
 trial trial_make(uint64_t seed, size_t rows);
 /* Makes a robot with all features whose joints and motors have load coefficients; floating in one of three cases. */
 trial trial_make_loaded(uint64_t seed, size_t rows);
-/* Makes one state of a robot without wrenches; the base floats for even seeds. */
+/* Makes a robot with the given features in one state, without wrenches; the base floats for even seeds. */
 trial trial_make_plain(uint64_t seed, unsigned features);
 /* Makes two unit links with a point mass at the end of the second: M = [[2 + 2 cos q2, 1 + cos q2], [., 1]]. M is
  * singular exactly when the arm is straight, as it is in every odd row. */
@@ -43,7 +44,7 @@ void         trial_robots(uint64_t robots, size_t rows, trial_check *check);
 void         trial_terms(size_t rows, trial_check *check);
 void         trial_longest(trial_check *check);
 
-/* Returns gravity and wrenches of one row for the reference; `wrench` has room for n_wrenches. */
+/* Returns gravity and wrenches of one row for the reference; `wrench` is an array of n_wrenches. */
 reference_scene trial_reference_scene(const trial *t, size_t row, reference_wrench *wrench);
 /* Computes the reference for one row; the caller frees it. */
 reference *trial_reference(const trial *t, size_t row);

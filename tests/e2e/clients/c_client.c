@@ -165,7 +165,7 @@ static void rows_that_fail_alone(void **state)
     assert_true(strlen(problem->detail) > 10 && strlen(problem->request_id) == 16);
     assert_true(problem->retry_after == -1.0);
     assert_int_equal(torqued_text(client, "tau", code, sizeof code),
-                     TORQUED_BAD_ANSWER); /* an answer that is a problem must leave no results */
+                     TORQUED_BAD_ANSWER); /* a problem must leave no results */
     assert_call(client, TORQUED_OK, ask(client, 0, 0, *tau));
     assert_int_equal(problem->row, -1);
     assert_string_equal(problem->detail, "");

@@ -79,7 +79,7 @@ int main(int count, char **arguments)
     torqued_client *client = torqued_open(&server, &problem);
     if (!client) return report(&problem);
     for (int rounds = atoi(arguments[2]); rounds > 0; rounds--) {
-        /* Reads of an answer must stay inside the answer, whatever path they ask for. */
+        /* Functions that read an answer must not read beyond its end, whatever path they are given. */
         torqued_status status = model_text ? torqued_put_model(client, "a model", model_text, strlen(model_text), NULL)
                                            : torqued_evaluate(client, &call);
         problem               = *torqued_last_problem(client);
@@ -95,7 +95,7 @@ int main(int count, char **arguments)
         if (status == TORQUED_BAD_ANSWER) torqued_describe(client, "a model", &model);
     }
 #ifdef FAILING_ALLOCATION
-    if (left > 0) problem.status = (torqued_status)99; /* the call has fewer allocations than $FAIL */
+    if (left > 0) problem.status = (torqued_status)99; /* no allocation failed, since the call made fewer than $FAIL */
     left = -1;
     torqued_close(first);
 #endif

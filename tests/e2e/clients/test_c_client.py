@@ -263,8 +263,8 @@ class Answers(Probed):
 
 class Memory(Probed):
     def test_every_allocation_may_fail(self):
-        """Each allocation fails once, and then all from it on: the client returns a status and does not crash. The run
-        ends with the first round in which nothing failed."""
+        """Lets the k-th allocation fail, for each k, and then all from the k-th on: the client returns a status and does not crash. The run ends
+        with the first round in which nothing failed."""
         program = build(self.folder, "c_probe", "-O1", "-DFAILING_ALLOCATION")
         seen = set()
         with self.fake() as (_, url):

@@ -222,7 +222,7 @@ class Style(SampleCase):
 
     @needs("rustc")
     def test_rust(self):
-        with tempfile.TemporaryDirectory() as folder:  # rustc replaces its output file, even /dev/null
+        with tempfile.TemporaryDirectory() as folder:  # rustc replaces its output file, which therefore must not be /dev/null
             for path in glob.glob(self.source("rust", "[ob]*.rs")):
                 self.output("rustc", "--edition", "2021", "-D", "warnings", "--emit", "metadata", "-o", f"{folder}/made", path)
 
@@ -254,7 +254,7 @@ class Octave(SampleCase):
             "torqued:wrong_shape", "/q: 3 entries given, 6 expected (nq of puma560)", "torqued:unreachable", "   3   2   2", "1", "1", ""])
 
     def test_copied_folder(self):
-        """A copy runs from any working folder: the samples find torqued.m beside themselves."""
+        """A copy of the samples runs from any working folder: they load torqued.m from the folder in which they are."""
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(os.path.join(CLIENTS, "octave"), os.path.join(folder, "copy"))
             self.check_one(self.output("octave", "--no-gui", "--quiet", "copy/one.m", cwd=folder))

@@ -1,4 +1,4 @@
-"""Tests HTTP clients on kept connections, one after the other and many at once."""
+"""Tests HTTP clients that keep their connections, one client after the other and many at the same time."""
 import http.client
 import json
 import os
@@ -119,7 +119,7 @@ class Crowd(ServerCase):
         self.assertEqual(in_threads(200, work), [{expected}] * 200)
 
     def test_heavy_and_light_together(self):
-        """Requests of one state get correct answers beside batches of 20 000 states; prints how long the former wait."""
+        """Requests of one state get correct answers while batches of 20 000 states are evaluated; prints how long the small requests wait."""
         batch = {"q": [QN] * 20000}
         expected = self.client.post(ASK, PUMA).body
         waits = []

@@ -1,5 +1,5 @@
-"""Tests the optimal-control programs of api/clients/control against a server: two methods with only the dynamics in
-common find the same minimum, and its torques lead to the upright pose; a quadruped jumps."""
+"""Tests the optimal-control programs of api/clients/control against a server: two methods that share no code but the requests for the dynamics
+find the same minimum, and its torques lead to the upright pose; a quadruped jumps."""
 import os
 import re
 import subprocess

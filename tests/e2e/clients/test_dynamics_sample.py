@@ -1,8 +1,8 @@
-"""Tests the program of dynamics/samples: it links libdynamics, LAPACK and libm alone, and its numbers are those of
-equations that share nothing with the product.
+"""Tests the program of dynamics/samples: it links only libdynamics, LAPACK and libm, and its numbers are those of equations that share nothing
+with the product.
 
-The arm's torques follow from the momentum of each link in world axes. The four-bar is three plates in the plane, each
-with coordinates x, y and angle of its own, and four pins as constraints with multipliers."""
+The arm's torques follow from the momentum of each link in world axes. The four-bar is three plates in the plane, each with coordinates x, y and
+angle of its own, and four pins as constraints with multipliers."""
 import os
 import re
 import subprocess
@@ -106,7 +106,7 @@ def torques(parameters, q, qd, qdd):
 
 
 def parameters_of(masses, coms):
-    """Returns [link][m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin]."""
+    """Returns the true parameters of each link: [link][m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin]."""
     rows = []
     for m, c, entries in zip(masses, coms, TENSORS):
         inertia = tensor(entries) + m * (c @ c * np.eye(3) - np.outer(c, c))
@@ -128,7 +128,7 @@ class Arm(Sampled):
         self.assert_near(self.rows["one"], states[:1])
 
     def test_base_parameters(self):
-        """As many as the regressor has independent columns; with the true values they give the torques."""
+        """The number of base parameters is the number of independent columns of the regressor; with the true values they give the torques."""
         index, estimated, exact, deviation = self.rows["parameter"].T
         kept = index[index < LINKS * PER_BODY].astype(int)
         random = np.random.default_rng(5)
@@ -158,7 +158,7 @@ class Arm(Sampled):
 PLATE_MASSES, PLATE_INERTIAS = [1.1, 1.6, 1.3], [0.01, 0.061, 0.031]
 CENTRES = np.array([[0.14, 0.01], [0.35, -0.02], [0.27, 0.03]])
 CRANK, COUPLER, ROCKER, GROUND = 0.3, 0.75, 0.6, np.array([0.7, 0.1])
-# pins: (plate, point of the plate), twice, or a point of the ground
+# pins of the loop: each joins two points (plate, point of the plate), or such a point to a point of the ground
 PINS = [((0, [0, 0]), np.zeros(2)), ((0, [CRANK, 0]), (1, [0, 0])), ((2, [0, 0]), GROUND), ((1, [COUPLER, 0]), (2, [ROCKER, 0]))]
 INERTIA = np.diag(np.ravel([[m, m, i] for m, i in zip(PLATE_MASSES, PLATE_INERTIAS)]))
 
@@ -172,7 +172,7 @@ def rotated(angle, v):
 
 
 def assembled(crank):
-    """Returns the absolute angles of the plates: the coupler's end is where two circles meet, above the ground line."""
+    """Returns the absolute angles of the plates: the coupler's end is the intersection of two circles above the ground line."""
     joint = CRANK * arrow(crank)
     way = GROUND - joint
     d = np.linalg.norm(way)
@@ -243,7 +243,7 @@ class FourBar(Sampled):
         self.assert_near(self.rows["four-bar"][:, 5], np.full(len(wanted), 2))
 
     def test_simulation(self):
-        """The same method with the equations of the plates; the energy is constant."""
+        """Integrates the equations of the plates by the method that the program uses; the energy must be constant."""
         x, h, rows = np.array([0.9, 6.]), 1e-3, []
 
         def rate(x):

@@ -77,7 +77,7 @@ class Identification(ClientPrograms, Closed):
                       [i / 1000, *expected["q"][i], *expected["qd"][i], *expected["qdd"][i]], 1e-7)
 
     def test_determinant(self):
-        """D-optimal motions use the limits up to the allowed share; friction adds columns."""
+        """A D-optimal motion reaches the allowed share of some limit; with friction the regressor has more columns."""
         out = self.run_program("excitation.py", "--model", "ur5", "--harmonics", "3", "--starts", "2", "--iterations", "5",
                                "--samples", "40", "--criterion", "determinant", "--friction", "--plot", "e.png")
         criteria = [float(x) for x in re.findall(r"criterion (-?[\d.]+)", out)]

@@ -1,5 +1,5 @@
-"""The gait client in api/clients/gait against a server: the step that it writes is evaluated again, with instants, contacts and
-sums of this file's own. Splines are the server's."""
+"""The gait client in api/clients/gait against a server: the step that it writes is evaluated again, at other instants, with the contacts and the
+cost computed in this file. Only the splines are evaluated by the server."""
 import re
 
 import numpy as np
@@ -18,7 +18,7 @@ class Gait(ClientPrograms, ServerCase):
     client_folder = "gait"
 
     def step(self, *arguments):
-        """What the program prints; the motion as a request of trajectory."""
+        """Runs the program. Returns its output, and the motion as a request of trajectory."""
         printed = self.run_program("gait.py", "--motion", "motion.json", *arguments)
         return printed, self.read_json("motion.json")
 

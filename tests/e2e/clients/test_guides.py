@@ -21,7 +21,8 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ADDRESS = "127.0.0.1:8088"
 
 
-WITHOUT_PYTHON = ("console.md", "README.md", "robot-cell.md", "web-page.md")  # tests/console/test_web_page.mjs opens the page of the last
+# guides without Python; the page in web-page.md is tested by tests/console/test_web_page.mjs
+WITHOUT_PYTHON = ("console.md", "README.md", "robot-cell.md", "web-page.md")
 
 
 def documents():

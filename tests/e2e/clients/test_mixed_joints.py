@@ -1,5 +1,5 @@
-"""The program in api/clients/hua against a server: its table and plot, and the errors that it prints once more, from a
-simulation of this file's own by another method."""
+"""The program in api/clients/hua against a server: its table and plot, and the tracking errors that it prints, compared with a simulation by
+another integration method."""
 import re
 
 import numpy as np
@@ -40,7 +40,7 @@ class MixedJoints(ClientPrograms, ServerCase):
             for error, published in zip(found, PUBLISHED.get(name, ())):
                 self.assertTrue(published / 2 < error < 2 * published, f"{name}: {error}, published {published}")
                 self.assertIn(str(published), printed)
-        self.assertLess(lifting["force up"], lifting["free"] - 1)    # torques fall
+        self.assertLess(lifting["force up"], lifting["free"] - 1)    # an upward force reduces the torques
         self.assertGreater(lifting["force down"], lifting["free"] + 1)
         _, texts = self.picture("plot.svg")
         for name in FORCES:

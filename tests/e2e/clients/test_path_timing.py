@@ -16,9 +16,9 @@ sys.path.append(FOLDER)
 from geometry import Coefficients, motion  # noqa: E402
 from service import Service  # noqa: E402
 
-OPTIMA = 0.480995, 0.537235  # s, without and with rate limits, by tests/bench/path_reference.py
+OPTIMA = 0.480995, 0.537235  # optimal durations in s, without and with limits of torque rates, by tests/bench/path_reference.py
 INTERVALS = 24
-BETWEEN = 37  # instants in an interval, coprime to the program's number
+BETWEEN = 37  # number of instants in an interval, coprime to the program's number so that the instants differ
 
 
 def along(timing, shares):

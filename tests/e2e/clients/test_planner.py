@@ -8,8 +8,8 @@ from client_programs import ClientPrograms, folder_of
 from harness import ServerCase
 
 BANG_BANG = 0.391854538900  # s, the optimum of two_link by shooting: no motion within the limits is faster
-A_SPAN = 37                 # instants in each span between two knots: coprime to what the programs look at
-ROUNDING = 1e-9             # share of a limit: velocities at the limit are rounded either way
+A_SPAN = 37                 # number of instants in each span between two knots, coprime to the programs' number so that the instants differ
+ROUNDING = 1e-9             # tolerance as a share of a limit: rounding may move a velocity beyond its limit
 
 
 def derivative(degree, knots, points):
@@ -47,7 +47,7 @@ class Planner(ClientPrograms, ServerCase):
     client_folder = "planner"
 
     def plan(self, program, *arguments):
-        """What it printed, the motion it wrote, the texts in its plot."""
+        """Runs a program. Returns its output, the motion that it wrote, and the texts in its plot."""
         printed = self.run_program(program + ".py", "--motion", "motion.json", "--output", "plot.svg", *arguments)
         requests, states = re.search(r"^(\d+) requests, (\d+) states", printed, re.M).groups()
         self.assertGreater(int(states), int(requests))
@@ -132,7 +132,8 @@ class Planner(ClientPrograms, ServerCase):
                              texts)
 
     def test_limits_of_mimic_joints(self):
-        """A follower narrows the range and the speed of its leader; other limits without a coordinate are refused."""
+        """A mimic joint's limits narrow the position range and the speed of its leader; other limits of joints without a coordinate are
+        refused."""
         sys.path.insert(0, folder_of("planner"))
         self.addCleanup(sys.path.remove, folder_of("planner"))
         from problem import Limits      # pylint: disable=import-outside-toplevel

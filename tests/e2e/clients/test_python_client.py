@@ -134,7 +134,7 @@ class Python(ServerCase):
                 self.panda.inverse_dynamics(wrong)
 
     def test_degrees(self):
-        """Values that look like degrees are used, and reported at the caller's line."""
+        """Values that look like degrees are used as radians; the client warns at the caller's line."""
         with self.assertWarnsRegex(torqued.SuspiciousFigures, "/q/1: .* at 90 rad") as caught:
             answer = self.panda.inverse_dynamics([0, 90, 0, 0, 0, 0, 0])
         self.assertEqual((caught.filename, answer.warnings[0]["where"]), (__file__, "/q/1"))
@@ -177,7 +177,7 @@ class Python(ServerCase):
     # --- batches
 
     def test_batch(self):
-        """A batch of more rows than the server accepts: the client halves its pieces until they fit."""
+        """If a batch has more rows than the server accepts, the client divides it into halves until each is accepted."""
         q, qd, qdd, qddd = states(2500)
         seen = []
         whole = self.panda.batch(self.panda.torque_derivative, q=q, qd=qd, qdd=qdd[0], qddd=qddd, size=1600,
@@ -212,7 +212,8 @@ class Python(ServerCase):
         self.assertEqual(whole.regressor.base_regressor.shape, at_once.regressor.base_regressor.shape)
 
     def test_batch_of_fields_with_rows(self):
-        """All fields that may have rows are cut with those of q, and lists with an entry for each row are put together."""
+        """When a batch is divided, all batched fields are divided at the same rows as q, and lists in the answers with an entry for each row are
+        concatenated."""
         n, choose = 11, np.random.default_rng(4)
         q = states(n)[0]
         place = self.panda.kinematics(q, frames=["panda_flange"]).poses["panda_flange"]["position"]
@@ -260,7 +261,7 @@ class Python(ServerCase):
         self.assertEqual([warning["where"] for warning in answer.warnings], ["/q/450/2"])
 
     def test_supports_in_pieces(self):
-        """`supports` is cut with the rows."""
+        """When a batch is divided, `supports` is divided at the same rows."""
         robot = self.torqued.model("humanoid")
         q, supports = np.tile([0, 0, 0.9275, 0, 0, 0, 1] + [0] * 33, (5, 1)), ["both", "first", "second", "first", "both"]
         request = {"q": q, "feet": [{"frame": "left_sole"}, {"frame": "right_sole"}], "supports": supports}
@@ -270,7 +271,7 @@ class Python(ServerCase):
         self.assertEqual(np.count_nonzero(whole.foot_wrenches[1][1]), 0)
 
     def test_every_field_in_pieces(self):
-        """Each field that has rows is cut with them, whichever of the others are there."""
+        """When a batch is divided, each batched field is divided at the same rows, whichever other fields the request has."""
         draws, panda, springy = np.random.default_rng(8), self.panda, self.torqued.model("hua")
         rows = lambda n: draws.uniform(-1, 1, (10, n))
         motion = {"q": rows(7), "qd": rows(7), "qdd": rows(7)}
@@ -285,7 +286,7 @@ class Python(ServerCase):
             self.assertTrue((pieces[output] == whole[output]).all(), (operation.__name__, sorted(request)))
 
     def test_higher_derivatives_in_pieces(self):
-        """Each vector of `higher_derivatives` is cut with the rows, unless all rows share it."""
+        """When a batch is divided, each vector of `higher_derivatives` is divided at the same rows, unless all rows share it."""
         robot, q = self.torqued.model("hua"), np.linspace(-1, 1, 20).reshape(5, 4)
         request = {"q": q, "qdddd": 100 * q, "higher_derivatives": [q + 1, q[0], (2 * q).tolist()]}
         whole = robot.feed_forward(**request)
@@ -327,7 +328,7 @@ class Python(ServerCase):
         self.assertNotIn("python-arm", [entry["name"] for entry in self.torqued.models()])
 
     def test_archives(self):
-        """A robot of two files as zip, tar and tar.gz, by its bytes; `main` chooses its file."""
+        """A robot of two files is put as the bytes of a zip, tar or tar.gz file; `main` selects the robot's file in the archive."""
         one = "<mujoco><worldbody><body name='{}'><joint/><geom size='0.1'/></body></worldbody></mujoco>"
         files = {"a.xml": one.format("a"), "b.xml": one.format("b")}
         packed, plain = io.BytesIO(), io.BytesIO()
@@ -470,7 +471,7 @@ class Private(ServerCase):
         self.assertFalse(os.path.exists(server.folder))
 
     def test_it_ends_with_its_process(self):
-        """A private server ends with its process, even if that is killed and cannot clean up."""
+        """A private server ends with the Python process that started it, even if that process is killed and cannot clean up."""
         program = (f"import sys; sys.path.insert(0, {SOURCE!r}); import torqued, time\n"
                    f"server = torqued.serve({BINARY!r})\n"
                    "print(server.process.pid, server.folder, flush=True); time.sleep(60)")

@@ -16,7 +16,8 @@ from python_client import SOURCE, torqued
 from torqued.contract import answers, async_operations, fields, operations  # isort: skip
 
 PACKAGE = os.path.join(ROOT, "api", "clients", "python")
-# The methods in client.py and aio.py for everything that is no operation on a model. None: a page for browsers.
+# Names of the clients' methods (client.py, aio.py) for the contract's requests that are no operations on a model. None: a page for browsers,
+# without a method.
 METHODS = {"getService": "service", "listModels": "models", "getModel": "model", "putModel": "put", "deleteModel": "delete",
            "getDocument": "document", "exportModel": "export", "livez": "live", "readyz": "readiness", "getMetrics": "metrics",
            "getContract": "contract", "getProblem": "problem",
@@ -24,7 +25,7 @@ METHODS = {"getService": "service", "listModels": "models", "getModel": "model",
            "getDocumentPage": None, "getDocumentStyle": None, "getDocumentSchema": None, "getClients": None, "getClient": None}
 # Names of the methods' parameters for parameters of the contract; all others have the same name.
 PARAMETERS = {"If-Match": {"if_match", "pinned"}, "If-None-Match": {"if_absent"}, "Request-Timeout": {"timeout"}}
-# Headers that the clients send by themselves, or as If-Match.
+# Headers without a parameter: the clients send them by themselves, or as If-Match.
 BY_ITSELF = {"Model-Change", "Model-Revision"}
 # Conditions that a method leaves out: a GET for a cache, a DELETE of a model that must not exist.
 LEFT_OUT = {("getContract", "If-None-Match"), ("getModel", "If-None-Match"), ("getDocument", "If-None-Match"),
@@ -134,7 +135,7 @@ class Contract(ServerCase):
                     self.assertEqual(parameters[0], parameters[1] - {"ahead"}, name)
 
     def test_every_example(self):
-        """Every example through its method, with lists and with arrays, has the bits of the JSON answer."""
+        """Each example of the contract, sent by the client's method with lists and with arrays, gets the bits of the JSON answer."""
         for name, post in self.evaluations():
             for example, content in post["requestBody"]["content"]["application/json"]["examples"].items():
                 with self.subTest(operation=name, example=example):

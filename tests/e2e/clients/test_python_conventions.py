@@ -27,7 +27,8 @@ class Conventions(ServerCase):
 
     @unittest.skipIf(mujoco.SKIP, mujoco.SKIP)
     def test_mujoco(self):
-        """States of MuJoCo go in and its generalized forces come out, for models with free and spherical joints."""
+        """Converts MuJoCo's states, and compares the converted torques with MuJoCo's generalized forces, for models with free and spherical
+        joints."""
         for name in ("biped.xml", "quadruped.xml", "global.xml"):
             reference = mujoco.Model(os.path.join(MODELS, name))
             model = self.torqued.put("converted", os.path.join(MODELS, name), equality="independent")
@@ -37,7 +38,7 @@ class Conventions(ServerCase):
             tau = model.inverse_dynamics(**state).tau
             forces = conventions.to_mujoco_forces(model, state["q"], tau)
             expected = np.array([answer["inverse"] for answer in reference.answer(drawn)])
-            # dry friction is off in the reference
+            # MuJoCo's result leaves out dry friction, so it is added here
             expected += np.array(reference.about["frictionloss"]) * np.sign(qvel)
             self.assertLess(np.abs(forces - expected).max() / np.abs(expected).max(), 1e-10, name)
             print(f"# {name}: {np.abs(forces - expected).max() / np.abs(expected).max():.1e} of the largest force")

@@ -52,7 +52,8 @@ async def evaluate(client):
 
 class Http(unittest.TestCase):
     def both(self, script, work, **options):
-        """Yields, for both clients with the same script, a function that runs `work`, and the scripted server."""
+        """Yields the pair (function that runs `work`, scripted server) for the blocking and for the asyncio client, each with the same
+        script."""
         for asynchronous in (False, True):
             with self.subTest(asynchronous=asynchronous), Scripted(*script) as peer:
                 yield (lambda: run(asynchronous, peer.url, work, **options)), peer
@@ -87,7 +88,7 @@ class Http(unittest.TestCase):
             peer.script.clear()
 
     def test_changes_are_not_repeated(self):
-        """PUT and DELETE without a condition are sent once, whatever happens; conditional ones are sent again."""
+        """PUT and DELETE without a condition are never repeated; those with If-Match or If-None-Match are sent again."""
         document = {"links": []}
         for work in (lambda client: done(client.put("arm", document)), lambda client: done(client.delete("arm"))):
             for first, error in ((END, torqued.ConnectionFailed), (busy("Retry-After: 0\r\n"), torqued.Problem)):
@@ -137,7 +138,7 @@ class Http(unittest.TestCase):
     def test_timeout(self):
         for script in ([[]], [[TAU[:50]]]):  # no answer; a part of an answer
             for call, peer in self.both(script * 2, evaluate, timeout=0.2):
-                peer.script.append(TAU)  # keeps the connection open
+                peer.script.append(TAU)  # a further script entry, so that the server keeps the connection open
                 started = time.monotonic()
                 with self.assertRaises(torqued.TimedOut) as caught:
                     call()

@@ -1,4 +1,4 @@
-"""Tests the Python client's way from a URDF file to a plot: its example, its figures and its tables for pandas."""
+"""Tests the Python client from reading a URDF file to plotting: its example, its figures and its tables for pandas."""
 import importlib.util
 import os
 import shutil

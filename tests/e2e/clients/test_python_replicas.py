@@ -12,7 +12,8 @@ INVERSE = torqued.Model.inverse_dynamics
 
 
 def unavailable(status):
-    """The answer of a balancer whose server is away, or whose limit of requests is reached: no problem document."""
+    """Returns the answer of a balancer whose server cannot be reached, or whose limit of requests is exceeded: its body is no problem
+    document."""
     return f"HTTP/1.1 {status} No\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\ngone".encode()
 
 
@@ -57,7 +58,7 @@ class Replicated(ServerCase):
             self.batch(["http://127.0.0.1:1", "http://127.0.0.1:1"])
 
     def test_a_server_that_fails_in_the_middle(self):
-        """A server that describes the model and then refuses, or closes."""
+        """The second server answers GET of the model and then refuses evaluations, or closes the connection."""
         description = self.client.get("/v1/models/panda")
         # the client opens a lost connection again once, hence END twice
         for then in ([busy()], *([unavailable(status)] for status in (429, 502, 503, 504)), [Scripted.END, Scripted.END]):

@@ -147,7 +147,7 @@ class Tables(ServerCase):
         self.assertEqual(self.posts(), before)  # no request was sent
 
     def posts(self):
-        """Returns how many evaluations the server has counted."""
+        """Returns the number of evaluations that the server has counted."""
         text = self.torqued.metrics()
         return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith("torqued_requests_total") and 'operation="none"' not in line)
 
@@ -161,7 +161,7 @@ class Tables(ServerCase):
             self.refused(KeyError, said, self.panda.batch, self.panda.inverse_dynamics, q=wrong)
         twice = pandas.concat([table, table[[self.names[1]]]], axis=1)
         self.refused(ValueError, f"several columns have the name {self.names[1]}", self.panda.inverse_dynamics, twice)
-        several = pandas.concat({"q": table, "qd": table}, axis=1)  # torqued.tables makes columns that are pairs
+        several = pandas.concat({"q": table, "qd": table}, axis=1)  # columns whose names are pairs, as torqued.tables makes them
         self.refused(TypeError, "label .'q', .*expected names of coordinates", self.panda.inverse_dynamics, several)
         self.refused(TypeError, "label 1", self.panda.inverse_dynamics, pandas.DataFrame(self.q, columns=range(1, 8)))
         along = pandas.Series({"z": -9.81, "y": 0.0, "x": 0.0})
@@ -244,7 +244,7 @@ class Replaced(ServerCase):
         with self.assertRaises(torqued.Problem) as caught:
             self.model.batch(self.model.inverse_dynamics, q=self.q, size=10, progress=self.replace)
         self.assertReplaced(caught)
-        # all rows from the new model
+        # the second attempt evaluates all rows with the new model
         self.assertEqual(self.model.batch(self.model.inverse_dynamics, q=self.q, size=10).tau.shape, (50, 1))
 
     def test_chunks(self):
@@ -257,7 +257,7 @@ class Replaced(ServerCase):
         self.assertEqual(rows, [(10, self.model.revision), (20, self.model.revision)])
 
     def test_a_function_of_ones_own(self):
-        """Requests of a user's own function cannot be pinned to a revision, but their answers show it."""
+        """Requests that a user's own function sends cannot demand a revision (If-Match), but the client checks the revision in their answers."""
         with self.assertRaises(torqued.Problem) as caught:
             self.model.batch(lambda **fields: self.model.inverse_dynamics(**fields), q=self.q, size=10, progress=self.replace)
         self.assertReplaced(caught)

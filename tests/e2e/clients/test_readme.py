@@ -8,7 +8,7 @@ import subprocess
 import tap
 from harness import PATIENCE, ROOT, ServerCase
 
-DOCUMENTS = ("README.md", "api/EXAMPLES.md")  # in this order: the second uses a model of the first
+DOCUMENTS = ("README.md", "api/EXAMPLES.md")  # in this order, since the examples of the second use a model that those of the first put
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 ADDRESS = re.compile(r"(http://)?(localhost|127\.0\.0\.1):8088")
 

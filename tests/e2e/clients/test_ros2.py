@@ -39,7 +39,7 @@ class Logic(ServerCase):
         self.dynamics = JointDynamics(self.torqued, "ros")
 
     def expected(self, names, q, qd=None, qdd=None):
-        """Asks by names in JSON and returns the torques in the order of `names`."""
+        """Sends a JSON request with coordinates by name, and returns the torques in the order of `names`."""
         request = {"q": dict(zip(names, q))}
         for field, values in (("qd", qd), ("qdd", qdd)):
             if values is not None:
@@ -83,7 +83,7 @@ class Logic(ServerCase):
         self.assertIsNone(dynamics.update(5.0, names, [0.1, 0.2, 0.3], [0, 0, 0]).inverse_dynamics)
         torques = dynamics.update(5.25, names, [0.1, 0.2, 0.3], [1, 2, 3])
         self.assertEqual(torques.inverse_dynamics, self.expected(names, [0.1, 0.2, 0.3], [1, 2, 3], [4, 8, 12]))
-        for stamp in (5.25, 4.0, 9.0):  # no time has passed; the clock was set back; a gap
+        for stamp in (5.25, 4.0, 9.0):  # time stamps with which no rate can be computed: equal to the last one, before it, and long after it
             self.assertIsNone(dynamics.update(stamp, names, [0.1, 0.2, 0.3], [1, 2, 3]).inverse_dynamics)
         with self.assertRaises(ValueError):
             JointDynamics(self.torqued, "ros", "guess")

@@ -13,7 +13,7 @@ class SciPy(ServerCase):
         self.panda, self.choose = self.client_.model("panda"), np.random.default_rng(3)
 
     def test_a_rollout_reaches_its_goal(self):
-        """The gradient is that of differences; L-BFGS-B moves two joints of an arm to a posture at rest."""
+        """The gradient agrees with differences; L-BFGS-B moves two joints of an arm to a posture at rest."""
         arm, goal = self.client_.model("two_link"), np.array([0.6, -0.4])
         cost = RolloutCost(arm, [0, 0], [0, 0], steps=20, step=0.02, integrator="rk4",
                            cost={"tau": 1e-6, "final_q": 100, "final_qd": 10, "q_reference": [goal.tolist()]})
@@ -35,7 +35,7 @@ class SciPy(ServerCase):
         self.assertLess(abs(w @ (jacobian @ v) - jacobian.rmatvec(w) @ v), 1e-11 * np.linalg.norm(w) * np.linalg.norm(jacobian @ v))
 
     def test_least_squares_finds_a_motion_of_given_torques(self):
-        """trf with lsmr finds a motion near the start that has these torques."""
+        """least_squares (method trf, solver lsmr) finds a motion near the start that requires the given torques."""
         state = self.choose.uniform(-1, 1, (3, 7))
         torques = Torques(self.panda, 1, self.panda.inverse_dynamics(state[0], qd=state[1], qdd=state[2]).tau)
         start = (state + 0.1 * self.choose.normal(size=(3, 7))).ravel()

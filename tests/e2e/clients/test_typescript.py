@@ -96,7 +96,7 @@ class TypeScript(SampleCase):
         self.assertIsNone(self.failure)
 
     def test_copied_folder(self):
-        """A copy of the folder alone builds by the contract of a running server, to the same client."""
+        """A copy of the folder without the rest of the tree can be built from the contract of a running server, to the same client."""
         with tempfile.TemporaryDirectory() as folder:
             copy = os.path.join(folder, "copy")
             shutil.copytree(os.path.join(CLIENTS, "typescript"), copy)

@@ -15,7 +15,7 @@ CONTROL = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r|\x07")
 
 
 class Shell:
-    """An interactive bash or zsh with no completion but that of torqued."""
+    """An interactive bash or zsh in which only the completion of torqued is installed."""
 
     def __init__(self, name, environment=None):
         self.folder = tempfile.mkdtemp(prefix="torqued-shell-")

@@ -1,5 +1,5 @@
-"""Tests `torqued call` with bodies in CBOR and MessagePack: --to asks for the answer in the format and writes it as it came, --from
-sends a body as it is. The numbers have the bits of JSON."""
+"""Tests `torqued call` with bodies in CBOR and MessagePack: --to requests the answer in a format and writes its bytes unchanged, --from sends
+the bytes of a body unchanged. The numbers have the bits of JSON."""
 import json
 import struct
 
@@ -22,7 +22,7 @@ class Formats(Case):
         self.assertEqual([struct.pack("<7d", *row) for row in rows], [struct.pack("<7d", *row) for row in self.expected])
 
     def test_answers(self):
-        """Files of every kind, also of more rows than --chunk, are sent in one request: two answers are no body."""
+        """Files of every kind, also of more rows than --chunk, are sent in one request, since two answers could not be written as one body."""
         files = [self.path("s.json", json.dumps(self.made)), self.path("s.csv", as_csv(states(3)))]
         for form, decode in DECODE.items():
             for path in files:

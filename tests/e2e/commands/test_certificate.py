@@ -53,7 +53,7 @@ class Certificate(unittest.TestCase):
         self.assertEqual(self.ask("localhost", "Robots.Example."), 200)
 
     def test_other_names_are_refused(self):
-        """A site that leads its own name to this machine does not reach the server, not even with a forged Host."""
+        """A web site whose name resolves to this machine (DNS rebinding) must not reach the server, not even with a forged Host header."""
         for host in ("evil.example", "robots.example.evil.example", "xrobots.example", "example"):
             self.assertEqual(self.ask("localhost", host), 421, host)
         with self.assertRaises(ssl.SSLCertVerificationError):

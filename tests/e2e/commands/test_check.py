@@ -46,7 +46,7 @@ class Checking(UrdfCase):
         return done.stdout
 
     def test_exit_status(self):
-        """The worst of the files counts: 1 refused, 4 lost, 3 warned, 0 good."""
+        """The exit status is that of the worst file: 1 refused, 4 with losses, 3 with warnings, 0 without."""
         for texts, status in (((GOOD,), 0), ((WARNED,), 3), ((LOST,), 4), ((REFUSED,), 1), ((WARNED, GOOD), 3), ((LOST, WARNED, GOOD), 4),
                               ((WARNED, LOST), 4), ((REFUSED, LOST), 1), ((GOOD, REFUSED, WARNED), 1)):
             self.assertEqual(self.check(*texts)[0], status, texts)
@@ -93,7 +93,7 @@ class Checking(UrdfCase):
         self.assertEqual([e["code"] for e in document], sorted((e["code"] for e in document), key=ranks.index))
 
     def test_warnings_stay_after_convert(self):
-        """convert prints the warnings, and its document keeps those about the file: another server shows them with the model. The
+        """convert prints the warnings, and its document contains those about the file, so that another server shows them with the model. The
         revision is that of the document without them."""
         text = LOST.replace('effort="10"', 'effort="0"')
         path = self.write("robot.urdf", text)
@@ -122,7 +122,7 @@ class Checking(UrdfCase):
             self.assertTrue(self.assertProblem(answer, 422)["pointer"].startswith(pointer), answer)
 
     def test_files_that_are_no_text(self):
-        """Errors of the container come first, each with its remedy."""
+        """Errors about the container (archive, pointer file, encoding) are reported before errors of its content, each with its remedy."""
         for content, words in ((b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n", "git lfs pull"), (b"", "is empty"), (b" \n\t", "is empty"),
                                (GOOD.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"), (GOOD.encode() + b"\0\0", "ends with NUL characters: remove them by tr"),
                                (GOOD.replace("arm", "\u00e4rm").encode("latin-1"), "iconv -f ISO-8859-1 -t UTF-8"), ('{"name": "\u00e4"}'.encode("latin-1"), "iconv -f ISO-8859-1 -t UTF-8")):

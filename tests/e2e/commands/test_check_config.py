@@ -1,5 +1,5 @@
-"""Tests `torqued check-config`: it prints every setting with its origin, and finds what would keep a server from starting,
-without disturbing one that runs."""
+"""Tests `torqued check-config`: it prints every setting with its origin, and reports settings with which a server would not start, without
+disturbing a running server."""
 import os
 import re
 import subprocess
@@ -65,7 +65,7 @@ class Origins(CheckCase):
         done = self.check("--store", "postgresql://user:hunter2@127.0.0.1:1/none", TORQUED_MAX_ROWS="5")
         self.assertNotIn("hunter2", done.stdout + done.stderr)
         self.assertIn("postgresql://user:***@127.0.0.1:1/none", done.stdout)
-        if done.returncode == 0:    # libpq is there
+        if done.returncode == 0:    # this machine has libpq
             done = self.check("--store", "postgresql://user:hunter2@127.0.0.1:1/none", "--database")
             self.assertEqual(done.returncode, 1)
             self.assertIn("cannot use the database of --store", done.stderr)
@@ -178,7 +178,7 @@ class Warnings(CheckCase):
 
 class Running(CheckCase):
     def test_a_running_server_is_not_disturbed(self):
-        """The command takes no lock, no port and no FIFO of the server, and makes nothing."""
+        """The command takes no lock, no port and no FIFO of the server, and creates no file."""
         self.assertEqual(self.check().returncode, 0)
         self.assertFalse(os.path.exists(self.store))
         audit = self.path("audit")

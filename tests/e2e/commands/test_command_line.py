@@ -210,10 +210,10 @@ class Call(Case):
         self.assertEqual(lines, f"residual\n{expected['residual']!r}\n")
 
     def test_rows_of_a_path_belong_together(self):
-        """A jump of the friction lies between two rows, wherever a part would end."""
+        """A motion along a path cannot be divided into parts: sharp friction jumps between two rows, which may lie in different parts."""
         hinge = {"name": "hinge", "type": "revolute", "axis": [0, 1, 0], "friction": {"coulomb": 2}}
         self.put_model("rubbing", {"links": [{"name": "rod", "parent": "base", "inertial": {"mass": 2, "com": [0, 0, -0.5]}, "joint": hinge}]})
-        for last in (3, 6, 7, 13):      # the last row before the path turns round
+        for last in (3, 6, 7, 13):      # index of the last row before the joint reverses
             made = {"q": np.linspace(0, 1, 20)[:, None], "qd": np.where(np.arange(20) <= last, 0.8, -0.3)[:, None]}
             outputs = ["tau_c", "jumps"]
             expected = self.ask_server({**{k: v.tolist() for k, v in made.items()}, "outputs": outputs}, "path", "rubbing").json()
@@ -269,7 +269,7 @@ class Call(Case):
         self.assertFalse(os.path.exists(out))
 
     def test_rows_of_fields_must_agree(self):
-        """Either of two fields of a JSON object may have more rows."""
+        """A JSON object in which one of two fields has more rows than the other is refused, whichever it is."""
         for q, qd in ((2, 3), (3, 2)):
             text = json.dumps({"q": [[0.1, 0.2]] * q, "qd": [[0.3, 0.4]] * qd})
             said = self.refused("call", "two_link", "bias", "--from", "json", given=text)
@@ -367,8 +367,7 @@ class Connections(Case):
         self.assertIn("answered status 500: oops", self.refused("models", url=stub.url))
 
     def test_token(self):
-        """The token is sent in the head of every request, never in the URL. If the server refuses the token, the error
-        gives advice."""
+        """The token is sent in a header of every request, never in the URL. If the server refuses the token, the error gives advice."""
         stub = Stub(lambda method, path, headers, body: (200, {}, b'{"models":[]}') if headers["Authorization"] == "Bearer se-cret.1"
                     else (401, {}, b'{"code":"unauthorized","detail":"a token is needed","status":401}'))
         self.addCleanup(stub.close)
@@ -432,12 +431,12 @@ class Health(Case):
         started = time.monotonic()
         said = self.refused("healthcheck", url=stub.url)
         self.assertIn("draining", said)
-        # healthcheck asks once and does not wait
+        # healthcheck sends one request and does not repeat it
         self.assertEqual([path for _, path, _, _ in stub.requests], ["/readyz"])
         self.assertLess(time.monotonic() - started, 5)
 
     def test_percentiles_are_those_of_the_nearest_rank(self):
-        """The slowest of three requests has the ranks from 2/3 on: p90 and above are the maximum."""
+        """Of three requests the slowest covers the quantiles above 2/3, so that p90 and higher percentiles are the maximum."""
         for _ in range(3):
             text = self.said("bench", "--requests", "3").decode()
             times = dict(re.findall(r"(?m)^(p[0-9.]+|max) +([0-9.]+) ms", text))

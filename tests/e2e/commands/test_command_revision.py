@@ -13,7 +13,7 @@ BEFORE = "an earlier result\n"
 
 
 class Revision(ServerCase):
-    count = 0  # number of models, for new names
+    count = 0  # number of models so far, from which new names are made
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -56,8 +56,8 @@ class Revision(ServerCase):
         self.assertReplaced(*self.call(lambda: self.put(pendulum(3)), "--from", "jsonl", head="", row='{"q":[1]}\n'))
 
     def test_before_the_first_part(self):
-        """A change before the first part is noticed, too: the names of the columns belong to the revision for which
-        they were read."""
+        """A change of the model before the first part is detected too: the names of the columns belong to the revision for which they were
+        read."""
         self.assertReplaced(*self.call(lambda: self.put(pendulum(3)), "--from", "csv", after=0))
 
     def test_the_same_model_again(self):

@@ -1,5 +1,5 @@
-"""Tests `torqued convert --to urdf|mjcf|sdf`: torqued reads the written file back as the same robot, MuJoCo reads it, and
-the command lists what the target format cannot hold."""
+"""Tests `torqued convert --to urdf|mjcf|sdf`: torqued reads the written file back as the same robot, MuJoCo reads it, and the command lists the
+features that the target format cannot express."""
 import copy
 import json
 import os
@@ -18,7 +18,7 @@ from harness import BINARY, ROOT, ServerCase
 ROBOTS = {name[:-5]: os.path.join(folder, name) for folder in (os.path.join(ROOT, "models"), os.path.join(ROOT, "tests", "data", "robots"))
           for name in sorted(os.listdir(folder)) if name.endswith(".json")}
 EXACT = 1e-10
-# Features that the target format cannot hold, for each model that therefore differs.
+# Features that the target format cannot express, for each model that the written file therefore changes.
 NOT_MJCF = {"hua": "elastic joints, motors", "tx40": "coupled transmissions", "three_link": "screws", "prismatic_revolute": "screws",
             "stewart": "homes of spherical joints"}
 NOT_URDF = {"hua": "elastic joints, motors", "tx40": "coupled transmissions", "three_link": "screws", "prismatic_revolute": "screws"}
@@ -141,7 +141,7 @@ class Converting(ServerCase):
         self.compare("first", "second", "rich as mjcf")
 
     def test_everything_that_urdf_holds(self):
-        """RICH without springs and its own gravity survives URDF without loss."""
+        """Without its springs and its gravity, RICH is written to URDF and read back without loss."""
         held = copy.deepcopy(RICH)
         del held["gravity"], held["links"][0]["joint"]["spring"]
         _, document, lost = self.again(self.write("held.json", held), "urdf")
@@ -185,7 +185,7 @@ class Converting(ServerCase):
         return {link: (poses[link]["position"], poses[link]["orientation"]) for link in about["links"] if link != "world"}
 
     def test_configurations_become_keyframes(self):
-        """All links stand at the same places in the configurations of a written MJCF file, whatever joints it has instead."""
+        """In each configuration of a written MJCF file all links have their original poses, although some joints are written as other joints."""
         def link(name, parent, kind, **joint):
             axis = {} if kind in ("spherical", "floating") else {"axis": [0.6, 0, 0.8]}
             return {"name": name, "parent": parent, "inertial": samples.body(1), "joint": {
@@ -227,7 +227,8 @@ class Converting(ServerCase):
             self.assertAlmostEqual(positions[name], expected, 14, name)
 
     def test_passive_joints_of_loops_get_no_motor(self):
-        """In MJCF a joint with a motor is driven: the effort limit of a passive joint is listed instead, and the same joints stay coordinates."""
+        """In MJCF a joint with a motor counts as driven, so the effort limit of a passive joint gets no motor and is listed as lost; the same
+        joints stay coordinates."""
         with open(ROBOTS["five_bar"]) as file:
             document = json.load(file)
         document.pop("$schema", None)
@@ -272,7 +273,7 @@ class Converting(ServerCase):
             self.assertIn('"friction/load" of joint "ja"', self.convert(path, "--to", form)[1], form)
 
     def test_damping_of_a_spring_becomes_friction_and_is_told(self):
-        """The formats have one damping of a joint, while a document has that of the spring and viscous friction. Their sum is written as
+        """These formats have only one damping of a joint, while a document has that of the spring and viscous friction. Their sum is written as
         viscous friction, which "friction": false leaves out."""
         said = '"damping" of the spring of joint "ja"'.replace('"damping"', "the damping")
         document = copy.deepcopy(RICH)

@@ -1,5 +1,5 @@
-"""Tests that torqued call sends rows that depend on each other in one request, and puts lists, warnings and pointers of the parts
-of other batches together: the answers in parts are those to one request."""
+"""Tests that torqued call sends rows that depend on each other in one request, and that for other batches, which are divided into parts, the
+lists, warnings and pointers of the answers are joined as if there had been one request."""
 import json
 
 import numpy as np
@@ -43,7 +43,7 @@ class DependentRows(ServerCase):
         self.assertEqual(parts, whole)
 
     def test_warnings_and_errors_of_all_parts(self):
-        """Each warning is there once, with the row of the batch, and errors point to it."""
+        """Each warning is printed once, with the index of the row in the whole batch, and so are the pointers of errors."""
         q = self.states()
         q[2, 0] = q[7, 2] = 50
         q[9, 1] = 1e9

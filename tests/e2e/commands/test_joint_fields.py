@@ -11,7 +11,7 @@ import yaml
 from harness import BINARY, ROOT
 
 FORMATS = ("urdf", "mjcf", "sdf")
-# A value of each field, and the fields beside it without which it means nothing.
+# A value for each field, and the other fields without which it has no meaning.
 VALUES = {
     "limits.position": ([-0.7, 1.3], {}), "limits.velocity": (2.3, {}), "limits.effort": (17, {}), "limits.effort_rate": (190, {}),
     "limits.acceleration": (23, {}), "limits.jerk": (310, {}), "limits.effort_speed": ({"stall_effort": 29, "slope": 3.1}, {}),
@@ -21,7 +21,7 @@ VALUES = {
     "spring.stiffness": (31, {}), "spring.damping": (0.31, {}), "spring.rest": (0.23, {"stiffness": 31}),
     "spring.stiffness_polynomial": ([3.7, 1.9], {"stiffness": 31}), "spring.damping_polynomial": ([0.37, 0.19], {"damping": 0.31}),
     "rotor_inertia": (0.067, {}), "actuated": (False, {})}
-# Fields that other tests convert with every type of joint, or that have their own.
+# Fields that other tests convert with every type of joint, or that have tests of their own.
 ELSEWHERE = {"name", "type", "axis", "origin", "pitch", "home", "mimic"}
 # Fields that a document has together or not at all.
 TOGETHER = {"friction.breakaway": {"stribeck_velocity": 0.13}, "friction.stribeck_velocity": {"breakaway": 0.59}}

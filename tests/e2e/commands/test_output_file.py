@@ -89,7 +89,7 @@ class Case(ServerCase):
 
 
 class Interrupted(Case):
-    """Ends the command in every way in turn, at random instants."""
+    """Ends the command in each possible way, one after the other, at random instants."""
 
     def limit_file_size(self, most):
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
@@ -203,7 +203,7 @@ class Interrupted(Case):
 
 
 class Refused(Case):
-    """A command that fails leaves the earlier content."""
+    """After a command that fails the output file has its earlier content."""
 
     def test_earlier_results(self):
         for arguments, said in ((("q=[0]",), "at /q of the request"), (("nothing.csv",), "cannot read nothing.csv"),
@@ -283,7 +283,7 @@ class Links(Case):
         for form in ("jsonl", "json", "npy"):
             self.write("states.csv", STATES)
             self.call("states.csv", "--to", form, "--output", "s." + form)
-            # the torques become the positions of the next run
+            # the output file is the input of the next run, with the torques as positions
             torques = self.read(self.path("s." + form)).replace(b'"tau"', b'"q"')
             self.write("s." + form, torques)
             expected = self.answer("s." + form, "--to", form)
@@ -364,8 +364,8 @@ class AsTheyAre(Case):
         self.assertIn("gravity", said)
 
     def device(self, name, minor):
-        """Returns a memory device such as /dev/null. Root could replace the machine's devices, hence gets one of the
-        test's own, or None where mknod is not allowed."""
+        """Returns a memory device such as /dev/null. A test that runs as root could replace the machine's devices, so it makes a device of its
+        own, or returns None where mknod is not allowed."""
         if os.getuid() > 0:
             return f"/dev/{name}"
         try:

@@ -1,5 +1,4 @@
-"""Tests `torqued plot`: pictures of motions and batches by gnuplot, and its messages where there is nothing to draw or
-no gnuplot."""
+"""Tests `torqued plot`: pictures of motions and batches by gnuplot, and its messages if there is nothing to draw or gnuplot is not installed."""
 import os
 import re
 import shutil
@@ -46,7 +45,7 @@ class Plot(ServerCase):
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_batch(self):
-        """A batch is drawn over the row number, in several parts; names with a meaning to gnuplot stay texts."""
+        """A batch is drawn over the row number, in several parts; names with characters that gnuplot interprets are drawn literally."""
         states = "q1\n" + "".join(f"{i / 100}\n" for i in range(300))
         self.put_model("odd_names", NAMES)
         texts = self.texts(self.plot("odd_names", "bias", "--from", "csv", "--chunk", "70", given=states).stdout)

@@ -1,4 +1,4 @@
-"""Tests `torqued top`: what it prints once, and its screen on a terminal of the test's own."""
+"""Tests `torqued top`: the figures that it prints to a pipe, and its screen on a pseudo-terminal."""
 import fcntl
 import os
 import pty
@@ -114,7 +114,7 @@ class Screen(unittest.TestCase):
             self.read()
             self.assertLess(time.monotonic(), give_up, self.output[-3000:])
         self.assertRegex(self.output, r"\nenergy +[\d.]+|\renergy +[\d.]+")
-        self.await_screen(r"\n127\.0\.0\.1 ")  # only top itself asks now
+        self.await_screen(r"\n127\.0\.0\.1 ")  # from here on only `top` itself sends requests
         os.write(self.terminal, b"q")
         self.end(0)
         self.assertTrue(self.output.startswith("\x1b[?1049h\x1b[?25l"))

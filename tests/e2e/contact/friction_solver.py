@@ -1,6 +1,5 @@
-"""Solves for the friction of joints at rest beside held frames, from M and accelerations that other operations answer,
-by an active-set method for bounded least squares (SciPy's bvls). Also measures how far an answer violates the
-optimality conditions of Karush, Kuhn & Tucker."""
+"""Solves for the friction of joints at rest in a robot with held frames, from M and accelerations that other operations answer, by an active-set
+method for bounded least squares (SciPy's bvls). Also measures how far an answer violates the optimality conditions of Karush, Kuhn & Tucker."""
 import numpy as np
 from scipy.optimize import linprog, lsq_linear
 
@@ -30,8 +29,8 @@ class Friction:
         return self.qdd_held - np.linalg.solve(self.L.T, self.Y @ f)
 
     def solve(self, softness=1e-11):
-        """Returns f of the problem with A + softness D, where the diagonal D weighs f by its range: close to the
-        solution that minimises the sum of squares of f / (high - low)."""
+        """Returns f of the problem with A + D in place of A, where the diagonal matrix D is proportional to `softness` and to 1 / (high -
+        low)^2: close to the solution that minimises the sum of squares of f / (high - low)."""
         scaled = self.Y * self.span
         A = scaled.T @ scaled + softness * ((self.free * self.span) ** 2).max(initial=0) * np.eye(len(self.b))
         R = np.linalg.cholesky(A).T
@@ -49,8 +48,8 @@ class Friction:
         return max(beyond.max(initial=0), np.abs(off).max(initial=0))
 
     def admits(self, lost, rates, M, J):
-        """True if friction of rows with these rates and wrenches on held frames can take the accelerations `lost`: friction within
-        its limits for rows at rest, and in full against those that move."""
+        """True if friction, together with wrenches on held frames, can cause the loss `lost` of acceleration. Friction is within its limits for
+        rows at rest (rate 0), and at the limit against the motion for rows that move."""
         moves = np.abs(rates) > 1e-11
         ends = np.where(rates > 0, self.high, self.low)
         bounds = [(end, end) if moving else (low, high) for moving, end, low, high in zip(moves, ends, self.low, self.high)]

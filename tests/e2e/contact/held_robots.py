@@ -45,7 +45,7 @@ def random_state(choose, nv):
 
 
 def random_held(choose, frames):
-    """Returns held frames that bear any effort of the base, some of them redundant."""
+    """Returns random held frames; the wrenches of the frames can balance any effort at the base, and some constraints are redundant."""
     names = [frame["name"] for frame in frames]
     chosen = choose.choice(len(names), size=min(len(names), int(choose.integers(1, 5))), replace=False)
     held = []

@@ -44,7 +44,7 @@ class Held(ContactCase):
                     self.check_held(model, self.random_state(model, seed), held, around)
 
     def test_every_row_is_held(self):
-        """Rows of a batch give the same answers as alone."""
+        """A row of a batch gets the same answer as a request of one row."""
         held = [{"frame": "tool", "axes": ["x", "z"]}, {"frame": "thigh", "axes": ["rz"], "reference": "frame"}]
         for model in ("arm", "flying"):
             rows = [self.random_state(model, seed) for seed in range(1, 12)]
@@ -54,7 +54,7 @@ class Held(ContactCase):
                 self.assertEqual({name: value[i] for name, value in batch.items()}, alone, (model, i))
 
     def test_contacts_that_depend_on_each_other(self):
-        """Redundant constraints give the motion of the independent ones; the velocity must satisfy them."""
+        """A frame held redundantly moves as with independent constraints only; a velocity that violates the redundant constraints is refused."""
         for model, held in (("flying", [{"frame": "torso"}, {"frame": "tool", "axes": ["x", "y", "z"]}, {"frame": "fore"}]),
                             ("humanoid", [{"frame": "left_sole"}, {"frame": "left_foot"}, {"frame": "right_sole"}]),
                             ("table", [{"frame": f"leg{i}", "axes": ["x", "y", "z"]} for i in range(4)])):
@@ -130,15 +130,16 @@ class Held(ContactCase):
         answer = self.ask("table", "forward-dynamics", {"q": UPRIGHT, "tau": [0] * 6, "held": held})
         self.assertClose(answer["qdd"], [0.0] * 6, 1e-12, 1)
         self.assertClose(answer["contact_wrenches"], [[0, 0, 8 * G / 4, 0, 0, 0]] * 4, 1e-12)
-        # A load beside the first leg shifts the centre of pressure. Balance of moments fixes three combinations of the
-        # four forces, the minimum norm the rest.
+        # A load beside the first leg shifts the centre of pressure. The balance of force and moments fixes three combinations of the four
+        # forces; the minimum norm fixes the remaining one.
         pushed = self.ask("table", "forward-dynamics", {"q": UPRIGHT, "tau": [0] * 6, "held": held, "wrenches": [
             {"link": "top", "force": [0, 0, -40], "point": [0.3, 0.5, 0]}]})
         forces = [w[2] - 8 * G / 4 for w in pushed["contact_wrenches"]]
         self.assertClose(forces, [30, 10, 10, -10], 1e-11)
 
     def test_a_skate_keeps_to_its_edge(self):
-        """A body that glides with v and turns with w, held across its own axes, feels the lateral force m v w."""
+        """A body that moves with v along its x axis and turns with w, held along its own y axis, needs the lateral force m v w: its centripetal
+        force."""
         stick = {"q": UPRIGHT, "qd": [2, 0, 0, 0, 0, 3], "tau": [0] * 6, "gravity": [0, 0, 0]}
         held = [{"frame": "stick", "axes": ["y"], "reference": "frame"}]
         answer = self.ask("stick", "forward-dynamics", {**stick, "held": held, "payload": {
@@ -257,7 +258,8 @@ class AgainstLoops(ContactCase):
             self.assertClose(hit, list(G * (G @ M @ loose) / (G @ M @ G)), 1e-9, max(map(abs, loose)))
 
     def test_the_delassus_matrix_maps_efforts_to_accelerations(self):
-        """J M^-1 J^T from the mass matrix and the Jacobians, for trees, mimics and loops, and with damping on its diagonal."""
+        """Compares the answered J M^-1 J^T with the product of mass-matrix and Jacobians, for trees, mimics and loops; contact damping adds to
+        its diagonal."""
         self.put_model("closed", four_bar(True))
         cases = (("flying", {"q": [0.1, -0.2, 0.3, 0.5, -0.5, 0.5, 0.5, 0.4, -0.3, 0.02, 0.6]}, [
                      {"frame": "fore", "axes": ["z", "rx"]}, {"frame": "thigh", "reference": "frame"}]),
@@ -281,7 +283,7 @@ class AgainstLoops(ContactCase):
         self.assertProblem(answer, 422, "/outputs/0")
 
     def test_models_with_loops(self):
-        """Frames of models with loops can be held: the contact force balances the crank's torque."""
+        """A frame of a model with loops can be held: the contact force balances the crank's torque, by virtual work."""
         self.put_model("closed", four_bar(True))
         state = {"q": [0.7], "qd": [0], "tau": [0.3], "guess": closing(0.7)}
         answer = self.ask("closed", "forward-dynamics", {**state, "held": [{"frame": "coupler", "axes": ["y"]}]})

@@ -1,4 +1,4 @@
-"""Tests requests with held or hit frames: the same bits in batches and both encodings, and refusals."""
+"""Tests requests with held frames or with impacts at frames: the same bits in batches and both encodings, and refusals."""
 import cbor2
 import tap
 from contacts import ContactCase

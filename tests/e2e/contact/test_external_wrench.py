@@ -1,5 +1,5 @@
-"""Tests external-wrench: wrenches that the client knows come back from torques, the momentum observer follows a push on
-a simulated arm, covariances against samples, and refusals."""
+"""Tests external-wrench: a known wrench is found from the torques that it causes, the momentum observer follows a push on a simulated arm,
+stated covariances equal those of noisy samples; and refusals."""
 import numpy as np
 import tap
 from closed import Closed
@@ -156,7 +156,8 @@ class ExternalWrench(Closed):
         self.near((first[1] * (c / 2) / (c * c / 2)).tolist(), told.tolist(), 1e-9)
 
     def test_rows_fail_alone(self):
-        """A static estimate goes on after a bad row; the observer's later residuals depend on it."""
+        """After a row that fails, the static method estimates the following rows; the observer cannot, since its later residuals depend on the
+        failed row."""
         s = self.drawn("panda", 4, 2)
         s = {k: s[k] for k in ("q", "qd", "tau")}
         good = self.ask("panda", "external-wrench", s)["tau_external"]

@@ -134,7 +134,8 @@ class Friction(ServerCase):
                 self.assertLess(max(abs(v) for v, in a["qd"]), 1e-6)
 
     def test_against_friction_that_is_nearly_sharp(self):
-        """An arm under gravity, a spring and varying torques: every joint sticks at some time, alone and with others."""
+        """An arm under gravity, a spring and varying torques: every joint sticks at some time, as the only one and together with other
+        joints."""
         request = {"q": [1.2, -0.5, 0.05], "duration": 4, "samples": 41, "input": {
             "tau": {"amplitude": [6, 2, 8], "angular_frequency": [2, 3, 5], "offset": [0, 0.5, 0]}}}
         for prefix, model in (("nearly", "arm"), ("nearly-stribeck", "stribeck")):
@@ -157,8 +158,8 @@ class Friction(ServerCase):
             self.assertEqual(a["friction_work"], sorted(a["friction_work"], reverse=True))
 
     def test_friction_of_followers(self):
-        """A mimic joint adds its friction to its leader, times the multiplier; with a negative multiplier the
-        directions are exchanged."""
+        """A mimic joint adds its friction, times the multiplier, to that of its leader; a negative multiplier exchanges the limits of the two
+        directions."""
         document = arm()
         document["links"][1]["joint"]["mimic"] = {"joint": "shoulder", "multiplier": -2}
         document["links"][1]["joint"]["friction"] = {"coulomb": {"positive": 0.5, "negative": 1.5}}

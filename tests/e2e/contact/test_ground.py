@@ -1,5 +1,5 @@
-"""Tests ground-reaction: against statics by hand, against rates of momentum, against inverse dynamics with the feet's
-wrenches, and against its equations written a second time; derivatives against differences."""
+"""Tests ground-reaction: against statics by hand, against rates of momentum, against inverse dynamics with the feet's wrenches, and against the
+operation's equations, written again in NumPy; derivatives against finite differences."""
 import math
 import random
 
@@ -124,8 +124,8 @@ class Forces(Ground):
             self.assertClose(list(total), answer["resultant"], 1e-12, scale=1000)
 
     def test_feet_leave_nothing_to_the_base(self):
-        """With the feet's wrenches as external wrenches, inverse dynamics gives the same tau and zero effort at the
-        base. One foot alone, and a foot named by its link, must give the same."""
+        """With the feet's wrenches as external wrenches, inverse dynamics gives the same tau and zero effort at the base. A request with one
+        foot must give the same tau and resultant, and so must a foot that is named by its link."""
         for seed, model in enumerate(("humanoid", "gait55")):
             for feet in (SOLES, SOLES[:1], [{"link": "left_shank"}]):
                 s = {**self.motion(model, seed), "wrenches": PULLS}
@@ -211,7 +211,8 @@ class Derivatives(Ground):
 
 class Service(Ground):
     def test_bits(self):
-        """Bits are the same alone, in a batch, in CBOR, beside other operations, and with another order of names."""
+        """A state gets the same bits in a request of its own, in a batch, in CBOR, in evaluate with other operations, and with another order of
+        the coordinates."""
         states = [self.motion("gait55", seed) for seed in range(11)]
         batch = {name: [s[name] for s in states] for name in ("q", "qd", "qdd")}
         outputs = PLAIN + GRADIENTS
@@ -303,7 +304,7 @@ class Supports(Ground):
     ROWS = ["first", "both", "second", "first", "both"]
 
     def test_lifted_feet(self):
-        """A row with one foot lifted has the forces and derivatives of a robot with only the other foot."""
+        """A row of a batch in which one foot is lifted has the forces and derivatives of a request that lists the other foot only."""
         for model in ("humanoid", "gait55"):
             states = [self.motion(model, seed) for seed in range(len(self.ROWS))]
             batch = {name: [s[name] for s in states] for name in states[0]}

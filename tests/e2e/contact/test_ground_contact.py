@@ -1,5 +1,5 @@
-"""Tests simulations of points that planes push out, against closed forms: a block that bounces, slides, creeps and rests on
-a slope; and against forward dynamics with the forces of the answer."""
+"""Tests simulations of compliant contacts, points that a plane pushes back by a spring and damper, against closed forms: a block that bounces,
+slides, creeps and rests on a slope; and against forward dynamics with the forces of the answer."""
 import math
 
 import numpy as np
@@ -127,7 +127,7 @@ class GroundContact(Closed):
         self.assertClose(list(balance), [balance[0]] * 7, 1e-5)
 
     def test_forces_move_the_robot(self):
-        """Trees and models with loops: qdd is that of forward dynamics with the forces of the answer as wrenches."""
+        """For trees and models with loops, qdd must be that of forward dynamics with the answered contact forces as external wrenches."""
         choose = np.random.default_rng(4)
         for model, frames in (("tree", ("l1", "l2", "foot3")), ("borne", ("left_crank", "ground"))):
             nv = self.ok(self.client.get("/v1/models/" + model))["nv"]

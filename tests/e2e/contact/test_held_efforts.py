@@ -91,8 +91,8 @@ class HeldEfforts(ContactCase):
         return made
 
     def test_limits_equal_a_quadratic_program_and_an_optimal_cone_program(self):
-        """With facets the program is quadratic, and SciPy's solution tells whether there is one. With cones the multipliers
-        prove that the answer is the optimum; an answer that is infeasible with cones is so with any pyramid inside."""
+        """With facets the program is quadratic, and SciPy's solution tells whether there is one. With cones the multipliers prove that the
+        answer is the optimum; where no wrench satisfies the cones, none satisfies a pyramid inside the cones either."""
         found = {"fit": 0, "none": 0}
         for seed in range(40):
             motion, held, choose = self.held_motion(seed)
@@ -218,7 +218,8 @@ class HeldEfforts(ContactCase):
         self.assertIn("the motion alone breaks sole of under", answer.json()["detail"])
 
     def test_a_grip_that_friction_barely_allows_is_still_the_optimum(self):
-        """Near the least friction that bears the motion the wrenches are thousands of weights, and so are the multipliers."""
+        """Just above the least friction coefficient with which the motion is possible, contact wrenches and multipliers are thousands of times
+        the weight; the answer must be the optimum all the same."""
         motion, held, choose = self.held_motion(24)
         held = [{**entry, "normal": list(choose.normal(size=3))} for entry in held]
         grip = lambda mu: self.client.post("/v1/models/random/inverse-dynamics", {
@@ -235,8 +236,8 @@ class HeldEfforts(ContactCase):
             self.assertLess(unexplained, 1e-9)
 
     def test_an_arm_on_a_fixed_base_presses_as_much_as_it_is_told(self):
-        """The actuators of this robot bear everything without contacts, so its contact wrench is the least normal force that the request
-        demands."""
+        """This robot needs no contact force, since its base is fixed; so the contact force of least norm is the least normal force that the
+        request demands."""
         held = [{"frame": "tip", "axes": ["x", "z"], "normal": [1, 0, 0], "least_normal_force": 7.5}]
         free = self.ask("rod", "inverse-dynamics", {"q": [0]})["tau"][0]
         answer = self.ask("rod", "inverse-dynamics", {"q": [0], "held": held})
@@ -375,7 +376,7 @@ class HeldEfforts(ContactCase):
 
     def test_rows_that_no_wrench_bears_fail_alone(self):
         rows = self.rows(9)
-        rows[4] = SOLO[:7] + [0.05, 1.9, -0.3] * 4  # all feet are behind the trunk, and those in front would pull
+        rows[4] = SOLO[:7] + [0.05, 1.9, -0.3] * 4  # all feet are behind the centre of mass, so that the front feet would have to pull
         held = points(FEET, friction_coefficient=0.9)
         answer = self.ask("solo12", "inverse-dynamics", {"q": rows, "held": held, "on_error": "row"})
         self.assertEqual([(error["row"], error["code"]) for error in answer["errors"]], [(4, "infeasible-contacts")])

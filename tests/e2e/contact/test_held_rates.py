@@ -49,7 +49,8 @@ class HeldRates(ContactCase):
         return np.concatenate(rows, 1)
 
     def chosen_efforts(self, model, states, held):
-        """Returns tau and l of several states (q, qd, qdd), whose frames need not be held, with the choice of `held`."""
+        """Returns tau and the contact efforts l of several states (q, qd, qdd), l chosen by the weights and limits in `held`. The frames may
+        accelerate in these states."""
         q, qd, qdd = ([list(row) for row in values] for values in zip(*states))
         J = self.rows_of_jacobian(model, q, held)
         free = np.array(self.ask(model, "inverse-dynamics", {"q": q, "qd": qd, "qdd": qdd})["tau"])
@@ -60,7 +61,8 @@ class HeldRates(ContactCase):
         return np.array([np.concatenate((t - A.T @ x, x)) for t, A, x in zip(free, J, l)])
 
     def smooth_motion(self, seed):
-        """Returns a motion whose frames keep still up to their jerk, held frames that bear the base, and random numbers."""
+        """Returns a motion in which the velocity, acceleration and jerk of the held frames are zero, these held frames, whose wrenches can
+        balance any effort at the base, and a random generator."""
         choose, document = np.random.default_rng(7000 + seed), random_robot(seed)
         self.client.put("/v1/models/random", document)
         nv = self.client.get("/v1/models/random").json()["nv"]
@@ -80,7 +82,7 @@ class HeldRates(ContactCase):
         return {"held": held, **{name: list(motion[name]) for name in ("q", *names)}}
 
     def with_limits(self, held, choose):
-        """Returns entries with weights and pyramids wide enough that some limits are active and the others are not."""
+        """Returns the held frames with weights and friction pyramids, so wide that some limits are active and others are not."""
         made = []
         for entry in held:
             entry = {**entry, "weight": choose.uniform(0.5, 2), "normal": list(choose.normal(size=3)), "friction_coefficient": 1.5, "facets": 5}
@@ -168,7 +170,7 @@ class HeldRates(ContactCase):
             if answer.status != 200:
                 continue
             rows = [follow(motion, t) for t in TIMES]
-            # the frames of these states accelerate a little: exact accelerations hold them
+            # in these states the frames accelerate a little, by errors of the integration; qdd is corrected so that they do not
             q, qd, qdd = ([list(row) for row in values] for values in zip(*rows))
             J, J_dot = self.rows_of_jacobian("random", q, held), self.rows_of_jacobian("random", q, held, qd)
             moved = self.ask("random", "inverse-dynamics", {"q": q, "qd": qd, "qdd": [list(a - np.linalg.pinv(A, rcond=1e-9) @ (

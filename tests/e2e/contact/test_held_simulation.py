@@ -104,8 +104,8 @@ class HeldSimulation(ServerCase):
                 self.assertClose(wrench[0], [0, 3 * v * w, 0, 0, 0, 0], 1e-9)
 
     def test_contacts_that_depend_on_each_other(self):
-        """Redundant constraints by two frames of one body give the motion of one frame, also with coarse steps, within
-        which the two are not exactly consistent."""
+        """Two held frames on one body, which are redundant, give the motion with one held frame, also with long steps, in whose stages the
+        constraints of the two frames are not exactly consistent."""
         request = {"q": [0, 0, 0, 0, 0, 0, 1] + [0.2] * 33, "duration": 0.2, "samples": 3, "gravity": [0, 0, -3]}
         held = [{"frame": "left_sole"}, {"frame": "right_sole"}]
         for how in ({"step": 1e-2}, {"tolerance": 1e-4}):

@@ -122,7 +122,8 @@ class LoadFriction(ServerCase):
         self.assertClose(a["tau_dot"], ((8 * (tau(h) - tau(-h)) - (tau(2 * h) - tau(-2 * h))) / (12 * h)).tolist(), 1e-8)
 
     def test_parameters(self):
-        """Derivatives by mass and first moments against small payloads, which add to the parameters of their link."""
+        """Compares derivatives by mass and first moments with differences between small payloads, since a payload adds to the parameters of its
+        link."""
         s, h = self.states(4, 5), 1e-4
         inverse, forward = {name: s[name] for name in ("q", "qd", "qdd")}, {name: s[name] for name in ("q", "qd", "tau")}
         wrench = {"wrenches": [{"link": "fore", "force": [3, -2, 4], "point": [0.1, 0, 0]}]}
@@ -197,8 +198,8 @@ class LoadFriction(ServerCase):
         self.assertClose(qdd, a["qdd"], 1e-9)
 
     def test_second_derivatives(self):
-        """hessian and forward-hessian against differences of the first derivatives, contracted and full;
-        trajectory-hessian against differences of the gradient."""
+        """Compares hessian and forward-hessian, contracted and full, with differences of the first derivatives, and trajectory-hessian with
+        differences of the gradient."""
         s = self.states(3, 9)
         for row in range(3):
             at, m = {name: s[name][row] for name in s}, np.random.default_rng(row).uniform(-1, 1, 3)
@@ -226,8 +227,8 @@ class LoadFriction(ServerCase):
         self.assertClose(np.array(got).reshape(15, 15).tolist(), expected.tolist(), 1e-7, np.abs(expected).max())
 
     def test_path(self):
-        """The torque is the polynomial plus the listed friction of |T|, where T is the polynomial without friction.
-        Sharp friction is listed with velocity 0; at a turning point of the path it jumps."""
+        """The torque must be the polynomial of `path` plus the friction that the answer lists, proportional to |T|, where T is the polynomial
+        without friction. Sharp friction is listed with velocity 0; at a turning point of the path it jumps."""
         s, v, u = self.states(8, 11), 0.7, -0.4
         path = {"q": s["q"], "qd": s["qd"], "qdd": s["qdd"], "outputs": ["tau_a", "tau_b", "tau_c", "tau_d", "smooth_friction", "jumps"]}
         a, rigid = (self.ask("loaded", "path", {**path, **more}) for more in ({}, {"friction": False}))
@@ -246,7 +247,7 @@ class LoadFriction(ServerCase):
         self.assertEqual((np.array(a["jumps"])[:-1] > 0).tolist(), turns.tolist())
 
     def test_task_space(self):
-        """The task-space bias is that of the joint bias at qdd = 0; the task-space inertia contains no friction."""
+        """The task-space bias must be the joint bias at qdd = 0, mapped to the task; the task-space inertia contains no friction."""
         s = self.states(4)
         frame = {"q": s["q"], "frame": "hand", "axes": ["x", "z"]}
         a = self.ask("loaded", "task-space", {**frame, "qd": s["qd"],
@@ -257,7 +258,7 @@ class LoadFriction(ServerCase):
         self.assertEqual(a["inertia"], self.ask("unloaded", "task-space", frame)["inertia"])
 
     def test_ground_reaction(self):
-        """tau = T + f + g |T| with the wrenches of the feet, and its derivatives against differences."""
+        """Checks tau = T + f + g |T| with T from the wrenches of the feet too, and the derivatives of tau against differences."""
         choose, h = np.random.default_rng(12), 1e-4
         state = np.concatenate([[0.1, 0.2, 0.5, 0, 0, 0, 1], choose.uniform(-0.3, 0.3, 2), choose.uniform(-1, 1, 16)])
         fields = lambda x: {"q": x[..., :9].tolist(), "qd": x[..., 9:17].tolist(), "qdd": x[..., 17:].tolist(),

@@ -1,5 +1,5 @@
-"""Tests held frames with redundant constraints, at rest and with measured velocities: forward-dynamics, step, rollout,
-simulate and the derivatives follow one rule, compared with the equations of motion solved as a dense system in NumPy."""
+"""Tests held frames with redundant constraints, at rest and with measured velocities: forward-dynamics, step, rollout, simulate and the
+derivatives choose the same accelerations and wrenches, those of the equations of motion solved as a dense system in NumPy."""
 import copy
 import itertools
 import math
@@ -262,8 +262,8 @@ class Redundant(ContactCase):
                 self.assertClose(list(got), list(expected), 1e-8, max(1, np.abs(expected).max()), f"{integrator} {matrix} {at}")
 
     def test_residual_of_steps(self):
-        """A step must answer the residual of forward-dynamics at the start of the step, with implicit Euler at its end, beside any other
-        outputs."""
+        """The output `residual` of a step must be that of forward-dynamics at the start of the step, or at its end with implicit Euler,
+        whichever other outputs are selected."""
         s = {**self.measured("box0", 6), "held": four_corners(), "contact_damping": 0.05}
         start = self.ask("box0", "forward-dynamics", s)["contact_residual"]
         for integrator in ("explicit_euler", EULER, "rk4"):
@@ -328,7 +328,7 @@ class Redundant(ContactCase):
             self.assertClose(((qd[2:] - qd[:-2]) / (2 * h)).tolist(), qdd[1:-1].tolist(), 1e-4)
 
     def test_damped_contacts_of_sticking_joints(self):
-        """Sticking joints beside damped contacts leave the other joints free, as in a rollout with short steps."""
+        """While some joints stick and contacts are damped, the other joints move as in a rollout with short steps."""
         coulomb = (2, 0.05, 1.5, 0.1)
         self.put_model("sticky", {"links": [
             {"name": f"l{i}", "parent": f"l{i - 1}" if i else "base", "joint": {

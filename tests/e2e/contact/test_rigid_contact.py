@@ -13,8 +13,8 @@ SIZE, ROD_MASS = 1.3, 2.0
 ROD = {"base": {"type": "floating", "link": "rod", "inertial": {"mass": ROD_MASS, "com": [0, 0, 0], "inertia": {
     "xx": 1e-3, "yy": ROD_MASS * SIZE ** 2 / 12, "zz": ROD_MASS * SIZE ** 2 / 12}}}, "links": []}
 
-# bodies that hit several planes at once, drawn at random: mass, moments of inertia, velocity, and of each contact its point,
-# normal and friction. Projected Gauss-Seidel and Newton's method from its forces find no impulses.
+# Bodies that hit several planes at once, found by a random search: for these neither projected Gauss-Seidel nor Newton's method started from its
+# forces converges. Each row: mass, moments of inertia, velocity, and for each contact its point, normal and friction.
 JAMMED = (
     (1.98, (0.32, 0.36, 0.64), [0.36, -6.24, -3.33, 0.7, 4.92, -8.71],
      (([0.01, 0.14, -0.3], [0, 0, 1], 5.18), ([0.49, -0.26, -0.3], [0, 0, 1], 0.38), ([-0.6, 0.88, 0.26], [0, 0, 1], 0.46))),
@@ -268,15 +268,16 @@ class RigidContact(Closed):
         self.assertEqual({e["contact"] for e in kinds(a["contact_events"], "make")}, {0, 1, 2, 3})
 
     def test_compliant_and_rigid_together(self):
-        """Forces are in the order of the request; a mass on a rigid point bears its weight there alone."""
+        """Contact forces are in the order of the request's contacts. A mass that rests on a rigid contact, above the plane of a compliant one,
+        has its whole weight on the rigid contact."""
         soft = {"frame": "tip", "stiffness": 1e3, "plane": {"point": [0, 0, -1]}}
         a = self.simulate("up", {"q": [0.3], "duration": 0.2, "samples": 2, "contacts": [soft, TIP]}, "contact_forces", "contact_events")
         self.assertClose(a["contact_forces"][1], [[0, 0, 0], [0, 0, MASS * G]], 1e-9, 1)
         self.assertEqual([x["contact"] for x in a["contact_events"]], [1])
 
     def test_restitution_that_would_create_energy(self):
-        """Newton's and Coulomb's laws together make this arm faster by an impact. The factor of the restitution keeps the energy as it
-        is; without friction none is needed."""
+        """Newton's restitution together with Coulomb friction would increase the energy of this arm in an impact. The server reduces the
+        restitution by a factor at which the energy stays equal; without friction there is no such factor."""
         request = {"q": [-0.12417987183881585, 1.51147161495604], "qd": [-2.808921117546105, -1.3054431230772445], "duration": 0.25}
         contact = {"frame": "link2", "plane": {"normal": [0, 1, 0]}, "rigid": True, "restitution": 1}
         for mu, is_reduced in ((0.5, True), (0, False)):
@@ -325,7 +326,7 @@ class RigidContact(Closed):
             self.assertEqual(alone["contact_events"], batch["contact_events"][k])
 
     def test_rows_that_fail_alone(self):
-        """With on_error row, a start below the plane fails its row only."""
+        """With "on_error": "row", a start below the plane fails only this row."""
         a = self.ask("up", "simulate", {"q": [[0.4], [0.2], [0.5]], "duration": 0.2, "samples": 2, "contacts": [TIP],
                                         "on_error": "row", **FINE})
         self.assertEqual([error["row"] for error in a["errors"]], [1])
@@ -333,7 +334,8 @@ class RigidContact(Closed):
         self.assertIsNone(a["contact_events"][1])
 
     def test_loops(self):
-        """A closed loop that stands on a rigid contact: the efforts of inverse dynamics are those of the force alone."""
+        """A mechanism with a closed loop rests on a rigid contact without actuation: inverse dynamics of the simulated motion must give the
+        efforts J^T f of the contact force f."""
         q = [0, 0, 0.3, 0, 0, 0, 1, 1.9, 1.2]
         nv = self.ok(self.client.get("/v1/models/borne"))["nv"]
         poses = self.ask("borne", "kinematics", {"q": q, "frames": ["ground"], "outputs": ["poses"]})["poses"]["ground"]

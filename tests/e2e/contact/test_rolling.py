@@ -14,7 +14,8 @@ MASS, RADIUS = 1.7, 0.31
 ACROSS, ALONG = 0.25 * MASS * RADIUS ** 2, 0.5 * MASS * RADIUS ** 2 # moments of a thin disc about a diameter and the axle
 DISC = {"mass": MASS, "com": [0, 0, 0], "inertia": {"xx": ACROSS, "yy": ALONG, "zz": ACROSS}}
 BALL = {"mass": 2.3, "com": [0, 0, 0], "inertia": {axis: 0.4 * 2.3 * 0.2 ** 2 for axis in ("xx", "yy", "zz")}}
-HEAVY, TURNS, AHEAD = 3.1, 0.7, 0.4                                 # the sleigh: mass, moment about its centre, distance
+# the sleigh: mass (kg), moment of inertia about the vertical, distance of the centre of mass from the edge (m)
+HEAVY, TURNS, AHEAD = 3.1, 0.7, 0.4
 SLEIGH = {"links": [{"name": "sleigh", "parent": "base", "joint": {"name": "plane", "type": "planar", "axis": [0, 0, 1]},
                      "inertial": {"mass": HEAVY, "com": [AHEAD, 0, 0], "inertia": {"xx": 0.5, "yy": 0.6, "zz": TURNS}}}]}
 LENGTH = 2.6
@@ -24,7 +25,8 @@ CAR = {"links": [
     {"name": "front", "parent": "car", "joint": {"name": "steer", "type": "revolute", "axis": [0, 0, 1],
                                                  "origin": {"xyz": [LENGTH, 0, 0]}},
      "inertial": {"mass": 40, "com": [0, 0, 0.3], "inertia": {"xx": 2, "yy": 2, "zz": 1.5}}}]}
-WHEEL, SPIN, SIDE = 0.9, 0.021, 0.25                                 # a wheel of the cart: mass, moment about its axle, place
+# a wheel of the cart: mass (kg), moment of inertia about its axle, distance from the cart's centre line (m)
+WHEEL, SPIN, SIDE = 0.9, 0.021, 0.25
 CART = {"links": [
     {"name": "cart", "parent": "base", "joint": {"name": "plane", "type": "planar", "axis": [0, 0, 1],
                                                  "origin": {"xyz": [0, 0, 0.2]}},
@@ -43,7 +45,7 @@ def free(link, inertial):
 
 
 def lever_of(rolling, axle):
-    """The contact point from the centre, by the definition: the lowest point of the rim, or of the sphere."""
+    """Returns the vector from the centre to the contact point, by the definition: the lowest point of the rim, or of the sphere."""
     normal = np.array(rolling.get("normal", [0, 0, 1]), float)
     normal = normal / np.sqrt(normal @ normal)
     if axle is None:
@@ -128,8 +130,8 @@ class Rolling(Closed):
                     self.check_rolling(model, state, held[:1 + seed % 2] if model == "tree" else held[seed % 2:][:1], tau)
 
     def test_delassus_matrix_of_rolling_frames(self):
-        """The rows and columns of a ball on a slope are x, y and z of the world. The free ball has M = diag(m, I), so that
-        the point at s from its centre has J M^-1 J^T = 1/m + (s.s - s s^T)/I. The centre's y axis adds 1/m."""
+        """Rows and columns of the matrix of a ball on a slope are along x, y and z of the world. The free ball has M = diag(m, I), so that the
+        point at s from its centre has J M^-1 J^T = 1/m + (s.s - s s^T)/I. A further row, the centre held along y, adds 1/m."""
         normal, radius, mass, moment = np.array([0.3, -0.8, 0.5]), 0.2, 2.3, 0.4 * 2.3 * 0.2 ** 2
         s = -radius * normal / np.linalg.norm(normal)
         turn = Rotation.from_rotvec([0.4, -0.9, 0.6])
@@ -172,7 +174,8 @@ class Rolling(Closed):
                 self.assertClose(list(np.add(a["kinetic"], a["potential"])), [a["kinetic"][0] + a["potential"][0]] * 9, 1e-7)
 
     def test_contact_point_keeps_its_height(self):
-        """A wobbling disc with long steps: the height of its lowest point is corrected after each."""
+        """In a simulation of a wobbling disc with long steps, the lowest point keeps its height, since the server corrects the position after
+        each step."""
         q, qd, _ = steady(1.3, 1.5)
         lean, spin, turn = Rotation.from_quat(q[3:]).as_matrix(), np.array(qd[3:]), [0.3, 0, 0.4]
         w = lean @ (spin + turn)
@@ -252,7 +255,7 @@ class Rolling(Closed):
                          [a / 2 * math.cos(0.7), a / 2 * math.sin(0.7), 0, a / 0.4, a / 0.4], 1e-9, 1)
 
     def test_impact_of_a_sphere_that_begins_to_roll(self):
-        """A plastic impact at the contact point: of the velocity along the plane 5/7 remain, as of a ball that is set down."""
+        """After a plastic impact at the contact point, 5/7 of the velocity along the plane remain, as for a sliding ball that suddenly rolls."""
         a = self.ask("ball", "impact", {"q": [0, 0, 0.2, 0, 0, 0, 1], "qd": [1.4, 0, -2, 0, 0, 0],
                                         "held": [{"frame": "ball", "rolling": {"radius": 0.2}}]})
         self.assertClose(a["qd_after"], [1.0, 0, 0, 0, 5, 0], 1e-12, 1)

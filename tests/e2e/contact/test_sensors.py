@@ -1,5 +1,5 @@
-"""Tests sensors: wrenches through fixed joints against the same robot with joints that move in their places, free fall,
-inertial sensors against differences in time, and refusals."""
+"""Tests sensors: wrenches through fixed joints against the same robot with moving joints in their places, free fall, inertial sensors against
+differences in time, and refusals."""
 import copy
 
 import numpy as np
@@ -83,7 +83,8 @@ class Sensors(Closed):
                         self.near(np.array(got)[:, i].tolist(), expected.tolist(), 1e-12, f"{name} {floating} {motors} {bool(more)}")
 
     def about_the_link(self, s, wrenches):
-        """Shifts the moments of the joint with standard DH, about the flange's origin, to the origin of the thumb."""
+        """Shifts the moments of the thumb's joint to the origin of the thumb: the joint has standard DH parameters, so that its moments are
+        about the flange's origin."""
         poses = self.ask("fixed", "kinematics", {"q": s["q"], "frames": ["flange", "thumb"]})["poses"]
         flange, thumb = (np.array([x for x in poses[name]["position"]]) for name in ("flange", "thumb"))
         R = Rotation.from_quat(poses["thumb"]["orientation"]).inv()
@@ -103,7 +104,8 @@ class Sensors(Closed):
         self.assertEqual(got[:, 2].tolist(), got[:, 3].tolist())
 
     def test_a_scale_under_a_stand_shows_the_weight(self):
-        """Links fixed to the world are no body; the joint below them bears the weight of all that stands on it."""
+        """Links that are fixed to the world are no body of the model; a fixed joint among them transmits the weight of all links that it
+        carries."""
         document = robot("fixed")
         document["links"].insert(0, link("stand", "base", "fixed", 10, origin(0, 0, 0.5, 0, 0, 0)))
         document["links"][1]["parent"] = "stand"

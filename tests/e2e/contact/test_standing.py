@@ -148,8 +148,8 @@ class Standing(ServerCase):
             self.assertLess(np.abs(ends[0] - ends[1]).max(), 2e-2)
 
     def test_same_bits(self):
-        """Rows that start and stop sticking at different instants have the same bits alone, in batches, and beside any
-        other rows."""
+        """Rows that start and stop sticking at different instants have the same bits in requests of one row and in batches, whatever the other
+        rows are."""
         q = self.START["a1"]
         drives = [self.drive("a1", 0.02 * i * np.sin(np.arange(12))) for i in range(9)]
         for how in ({"step": 4e-3}, {"tolerance": 1e-5}):
@@ -165,7 +165,7 @@ class Standing(ServerCase):
 
 
 class Arms(ServerCase):
-    """Repeats the tests without held frames."""
+    """Tests of sharp friction without held frames."""
 
     def test_fixed_steps_rest(self):
         """An arm with friction stops and stays where it stops; fixed steps differ from adaptive ones by an error
@@ -196,7 +196,7 @@ class Arms(ServerCase):
         self.assertEqual(a["qd"][1:], [[0.0]] * 3)
         self.assertEqual(a["qdd"][1:], [[0.0]] * 3)
         self.assertEqual(a["q"][1], a["q"][3])
-        # the wheel breaks loose when the rising effort exceeds the friction, and rests before
+        # the rising effort exceeds the friction at 0.5 s; before that time the wheel rests
         push = {"tau": {"values": [[0], [6]]}}
         for how in ({"step": 0.01}, {"tolerance": 1e-10}):
             b = self.ask("wheel", "simulate", {"q": [0], "duration": 1, "times": [0.4, 0.49, 1], "input": push, **how, "outputs": ["qd"]})

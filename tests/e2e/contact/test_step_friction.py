@@ -27,7 +27,7 @@ class StepFriction(ServerCase):
         assert cls.client.put("/v1/models/wheel", cls.WHEEL).status == 201
 
     def states(self, n, seed):
-        """Draws slow joints beside fast ones, so that within a step some joints stop, some slide on and some reverse."""
+        """Draws slow and fast joints, so that within a step some joints stop, some slide on and some reverse."""
         rng = np.random.default_rng(seed)
         nv = len(self.LIMITS)
         q = rng.uniform(-1.5, 1.5, (n, nv))
@@ -60,12 +60,12 @@ class StepFriction(ServerCase):
             self.assertEqual(moving.shape, f.shape)
 
     def test_jacobians(self):
-        """Jacobians against differences over rows in which the same joints stick; rows of sticking joints are zero."""
+        """Compares Jacobians with differences between rows in which the same joints stick; the rows of sticking joints must be zero."""
         several = 0
         s = self.states(12, 4)
         nv = len(self.LIMITS)
         for qd in s["qd"]:
-            qd[2] += np.copysign(0.1, qd[2])  # smoothed friction of this joint has a kink at rest
+            qd[2] += np.copysign(0.1, qd[2])  # the smoothed friction of this joint has a kink at rest, where differences would be wrong
         for row in range(12):
             x = np.concatenate([s["q"][row], s["qd"][row], s["tau"][row]])
             rows = np.array([x + d * e for e in np.eye(3 * nv) for d in (1e-4, -1e-4, 2e-4, -2e-4)])
@@ -110,7 +110,7 @@ class StepFriction(ServerCase):
         self.assertNotIn("sticking", without)
 
     def test_same_bits(self):
-        """A row has the same bits alone and in a batch; node n of a rollout is a step from the node before."""
+        """A row has the same bits in a request of one row and in a batch; node n of a rollout is the result of `step` from node n - 1."""
         s = self.states(11, 7)
         outputs = [*MATRICES, "sticking", "parameter_matrix"]
         for integrator in EULER:

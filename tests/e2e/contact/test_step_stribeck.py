@@ -56,12 +56,12 @@ class StepStribeck(Closed):
         assert cls.client.put("/v1/models/rough", cls.FIVE).status == 201
 
     def states(self, model, n, seed, push=4):
-        """Draws slow joints beside fast ones, so that within a step some joints stop, some slide on and some reverse."""
+        """Draws slow and fast joints, so that within a step some joints stop, some slide on and some reverse."""
         rng = np.random.default_rng(seed)
         q = rng.uniform(-1.5, 1.5, (n, 6)) if model == "chain" else np.array([2, 1.1]) + rng.uniform(-0.3, 0.3, (n, 2))
         qd = rng.uniform(-1, 1, q.shape) * rng.choice([0, 0.03, 1], q.shape)
         if model == "chain":
-            qd[:, 2] += np.copysign(0.1, qd[:, 2])  # smoothed friction of this joint has a kink at rest
+            qd[:, 2] += np.copysign(0.1, qd[:, 2])  # the smoothed friction of this joint has a kink at rest, where differences would be wrong
         g = np.array(self.ask(model, "bias", {"q": q.tolist(), "outputs": ["gravity"]})["gravity"])
         return {"q": q.tolist(), "qd": qd.tolist(), "tau": (g + rng.uniform(-push, push, q.shape)).tolist()}
 
@@ -139,7 +139,7 @@ class StepStribeck(Closed):
         self.near(back["state_matrix"][1][1:], [1 - 2 * 0.05 / 0.2 * grip * H / 0.5], 1e-12)
 
     def test_same_bits(self):
-        """A row has the same bits alone and in a batch; node n of a rollout is a step from the node before."""
+        """A row has the same bits in a request of one row and in a batch; node n of a rollout is the result of `step` from node n - 1."""
         for model in ("chain", "rough"):
             s = self.states(model, 11, 7)
             outputs = [*MATRICES, "sticking", "parameter_matrix"]

@@ -1,5 +1,5 @@
-"""Bounds the processor time in which forward dynamics decides which of many joints stick: it leaves the thread of its
-connection, and ends with its deadline, its client or the server."""
+"""Bounds the processor time in which forward dynamics decides which of many joints stick: the computation moves from the event loop to a worker,
+and ends at its deadline, when its client disconnects, or when the server stops."""
 import json
 import random
 import time

@@ -95,7 +95,7 @@ class Stiction(ServerCase):
                 held = c[(f[c] > low[c] + 1e-9) & (f[c] < high[c] - 1e-9)]
                 several += len(held) > 2
                 self.assertTrue((qdd[held] == 0).all())
-                for i in c:  # checks Coulomb's law without a tolerance
+                for i in c:  # no tolerance: a joint has qdd exactly 0, or friction exactly at its limit
                     self.assertTrue(low[i] - 1e-9 <= friction[i] <= high[i] + 1e-9)
                     self.assertTrue(qdd[i] == 0 or friction[i] == (high[i] if qdd[i] > 0 else low[i]), (i, qdd, friction))
         self.assertGreater(several, 10)

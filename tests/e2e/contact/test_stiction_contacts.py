@@ -1,4 +1,4 @@
-"""Tests joints at rest that stick beside held frames, motors of transmissions and passive joints of loops: against an
+"""Tests joints at rest that stick in robots with held frames, with motors of transmissions and with passive joints of loops: against an
 independent solver and by the conditions of friction (friction_solver.py), in forward-dynamics and in steps."""
 import copy
 
@@ -138,7 +138,7 @@ class ForwardDynamics(Sticking):
         expected = problem.accelerations(f)
         scale = 1 + np.abs(expected).max()
         self.assertLess(np.abs(qdd - expected).max(), 1e-6 * scale, f"{model} {state}")
-        # W^T f determines f, unless motors and joints act on the same coordinates.
+        # W^T f determines f only if the rows of W are independent: motors and joints may act on the same coordinates.
         if len(W) == 0 or np.linalg.matrix_rank(W) == len(W):
             given = np.linalg.lstsq(W.T, friction, rcond=None)[0]
             self.assertLess(np.abs(W.T @ given - friction).max(initial=0), 1e-9 * (1 + np.abs(friction).max()))
@@ -156,8 +156,8 @@ class ForwardDynamics(Sticking):
         return np.array([(~moving).sum(), moving.sum()])
 
     def test_against_an_independent_solver(self):
-        """More than 500 states: joints at exactly zero velocity beside moving ones, redundant contacts, limits that
-        differ by joint and direction, motors that drive two joints, passive joints of loops."""
+        """More than 500 states: some joints at exactly zero velocity and others moving, redundant contacts, limits that differ by joint and
+        direction, motors that drive two joints, passive joints of loops."""
         rng = np.random.default_rng(3)
         for model, n, choices in (("solo12", 120, (FEET, FEET[:2], FEET[1:])), ("humanoid", 90, (SOLES, SOLES[:1], SOLES + AGAIN)),
                                   ("chain", 80, ([{"frame": "l6", "axes": ["z"]}], [{"frame": "l5"}, {"frame": "l6"}])),
@@ -173,7 +173,7 @@ class ForwardDynamics(Sticking):
             self.assertGreater(min(sticks), n // 2, model)
 
     def test_damped_contacts(self):
-        """With contact damping d, held frames accelerate by d times their wrenches, and joints stick beside them."""
+        """With contact damping d, held frames accelerate by d times their wrenches, and joints stick at the same time."""
         rng, damping, sticks = np.random.default_rng(8), 0.2, 0
         for i in range(30):
             state = self.draw("plain", rng, i % 2)
@@ -266,7 +266,7 @@ class Steps(Sticking):
                 problem = Friction(M, np.array(free), W, low, high, J, drift)
                 problem.b += rate / H
                 problem.size += np.abs(rate) / H
-                if model == "tx40":     # rows of very different size share a load in tx40: only the conditions of friction are checked
+                if model == "tx40":     # the rows W of joints and motors that share a load differ much in size
                     self.assertTrue(problem.admits(free - (after - qd) / H, W @ after, M, J), f"{model} {state}")
                 else:
                     expected = qd + H * problem.accelerations(problem.solve())
@@ -278,7 +278,7 @@ class Steps(Sticking):
             self.assertGreater(stuck, 20)
 
     def test_jacobians(self):
-        """Jacobians against differences over rows in which the same joints stick."""
+        """Compares Jacobians with differences between rows in which the same joints stick."""
         rng, compared, nv = np.random.default_rng(6), 0, 6
         held = [{"frame": "l6", "axes": ["z"]}]
         for i in range(60):
@@ -303,7 +303,7 @@ class Steps(Sticking):
         self.assertGreater(compared, 4)
 
     def test_jacobians_beside_motors(self):
-        """Against differences of rows in which the same joints and motors stick; a stuck motor has no rate, whatever changes."""
+        """Compares Jacobians with differences of rows in which the same joints and motors stick; the rate of a sticking motor stays zero."""
         rng, compared, nv = np.random.default_rng(9), 0, 6
         self.put_model("curved", self.curved())
         for i in range(120):

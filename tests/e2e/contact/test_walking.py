@@ -1,5 +1,6 @@
-"""Robots walk two steps: all feet held, then some released to swing, then all held again. Methods of simulate agree with each other and with
-rollouts, joints that stick rest, and accelerations and contact wrenches are those of an independent solver (friction_solver.py)."""
+"""Simulates robots that walk a step: all feet are held, then some are released to swing, then all are held again. The integration methods of
+simulate must agree with each other and with rollouts, joints that stick must rest, and accelerations and contact wrenches are those of an
+independent solver (friction_solver.py)."""
 import numpy as np
 import tap
 from biped import biped
@@ -10,7 +11,7 @@ from harness import ServerCase
 from test_standing import A1, GO1, dog, with_friction
 from test_stiction import STICK
 
-RESTS = 1e-9    # rad/s
+RESTS = 1e-9    # rad/s; a joint below this rate counts as at rest
 FINE, COARSE, FIXED = {"tolerance": 1e-8}, {"tolerance": 1e-6}, {"step": 4e-3}
 DURATIONS = (0.2, 0.3, 2)     # s, durations of the three phases
 BEND = {"thigh": 0.8, "calf": -1.6, "hip_pitch": -0.4, "knee": 0.8, "ankle_pitch": -0.4, "elbow": -0.5}
@@ -83,7 +84,7 @@ class Walking(ServerCase):
         return self.walked[key]
 
     def test_methods_agree(self):
-        """Where the robot is after each phase, with error control and with fixed steps; at the end it rests."""
+        """Simulations with error control and with fixed steps must reach the same position after each phase, and rest at the end."""
         for model in self.walkers:
             fine = self.walk(model, FINE)
             for how, tolerance in ((COARSE, 1e-5), (FIXED, 4e-3)):
@@ -107,10 +108,10 @@ class Walking(ServerCase):
                 self.assertLess(np.abs(np.diff(aside)).max(), 0.1)
 
     def check_states(self, model, a, held):
-        """Returns the number of joints that stick, of those that start to move, of states, and of states in which friction determines
-        the wrenches: where joints and feet share a load, friction is that of least size."""
+        """Returns the number of joints that stick, of those that start to move, of states, and of states in which friction determines the
+        wrenches: where joints and feet share a load, the friction of least norm is expected."""
         nv, n = len(a["qd"][0]), len(a["q"])
-        # A joint that moves so slowly is near a dead point: which of two joints holds the other one is a matter of rounding.
+        # A joint that moves at a rate just above RESTS is about to stop, and rounding decides whether it or a coupled joint sticks.
         slow = (np.abs(a["qd"]) > RESTS) & (np.abs(a["qd"]) <= 20 * RESTS)
         qd = np.where((np.abs(a["qd"]) <= RESTS) | slow, 0, a["qd"])
         state = {"q": a["q"], "qd": qd.tolist()}

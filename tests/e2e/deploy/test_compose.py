@@ -25,7 +25,7 @@ class Compose(unittest.TestCase):
         self.replicas = {name: service for name, service in self.services.items() if name.startswith("replica")}
 
     def folder(self):
-        """Copies deploy/ with new secrets, owned by the user of the test."""
+        """Copies deploy/ to a temporary folder and makes new secrets there, owned by the user of the test."""
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-e2e-"))
         copy = os.path.join(folder, "deploy")
         shutil.copytree(DEPLOY, copy, ignore=shutil.ignore_patterns("secrets"))

@@ -93,8 +93,8 @@ class Settings(unittest.TestCase):
         self.assertGreater(int(delay), int(interval) * int(fall))
 
     def test_limits_of_memory_follow_from_the_settings(self):
-        """The server logs what it needs, and would warn of less: with the defaults of --memory and --model-memory, for the
-        numbers of threads that machines of 16 cores (the unit), 8 cores (containers) and the pod's 4 cores give."""
+        """The server logs the memory that it needs, and would warn if its limit were smaller: with the defaults of --memory and --model-memory,
+        for the numbers of threads that machines of 16 cores (the unit), 8 cores (containers) and the pod's 4 cores give."""
         compose = yaml.safe_load(read("compose.yaml"))["x-torqued"]
         container = re.search(r"--memory ([0-9]+)g", read("README.md"))[1] + "G"
         cluster = pod()["containers"][0]
@@ -105,7 +105,7 @@ class Settings(unittest.TestCase):
             server = Server("--loops", str(loops), "--workers", str(workers))
             needs = next(event["needs"] for event in server.events() if event["event"] == "memory")
             self.assertIsNone(server.stop())
-            tls = 0 if name == "torqued.service" else 1024 * (64 << 10)  # 64 KiB more for each connection
+            tls = 0 if name == "torqued.service" else 1024 * (64 << 10)  # TLS needs 64 KiB more for each connection
             self.assertLessEqual(needs + tls, amount(limit), name)
             self.assertGreater(needs, amount("3G"), "TORQUED_MEMORY and TORQUED_MODEL_MEMORY alone are 3G")
 
@@ -154,7 +154,7 @@ class Service(unittest.TestCase):
         self.assertTrue(passed and set(passed) <= set(listen), passed)
 
     def add_real_time(self):
-        """Puts the drop-in for real time beside the unit; returns its folder."""
+        """Puts the drop-in file for real time where systemd finds it for the unit; returns its folder."""
         folder = self.path + ".d"
         os.mkdir(folder)
         with open(os.path.join(folder, "realtime.conf"), "w") as file:
@@ -170,8 +170,7 @@ class Service(unittest.TestCase):
         self.assertIn("realtime.conf", run("systemd-analyze", "verify", "--man=no", self.path).stderr, "it is read at all")
 
     def test_exposure(self):
-        """systemd rates the exposure of the unit at 1.5 of 10 or less, alone and with the drop-in for real time
-        (deploy/SECURITY.md)."""
+        """systemd rates the exposure of the unit at 1.5 of 10 or less, without and with the drop-in file for real time (deploy/SECURITY.md)."""
         exposure = ("systemd-analyze", "security", "--offline=true", "--threshold=15", self.path)
         for real_time in (False, True):
             if real_time:

@@ -16,7 +16,7 @@ from harness import BINARY, PATIENCE, ROOT, SANITIZED
 from peers import Client
 from samples import ASK, PUMA
 
-# The image runs as user 65532. A test that is not root itself is root in a new user namespace, and keeps that user.
+# The image runs as user 65532. A test without root rights becomes root in a new user namespace, where it cannot change to another user.
 CHROOT = shutil.which("chroot", path=PATH)
 COMMAND = [CHROOT, "--userspec=65532:65532"] if os.getuid() == 0 else ["unshare", "--map-root-user", CHROOT]
 

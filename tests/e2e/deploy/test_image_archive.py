@@ -44,7 +44,7 @@ class Archive(unittest.TestCase):
         return manifest, json.loads(run("skopeo", "inspect", "--config", f"oci:{folder}:copy")), folder
 
     def test_engines_take_it(self):
-        """Docker reads manifest.json, others the index: both lead to the same image."""
+        """Docker reads manifest.json, other engines read the index: both must describe the same image."""
         docker, docker_config, _ = self.copied("docker-archive")
         layout, config, _ = self.copied("oci-archive")
         self.assertEqual(docker_config, config)
@@ -58,7 +58,7 @@ class Archive(unittest.TestCase):
         self.assertEqual(names["org.opencontainers.image.ref.name"], self.version)
 
     def test_it_runs_as_Containerfile_says(self):
-        """The expected values are written down here; those that are in Containerfile are there as they are."""
+        """Compares the image's settings with values written here; values that Containerfile contains must be there in the same form."""
         with tarfile.open(self.path) as archive:
             manifest, = json.load(archive.extractfile("manifest.json"))
             image = json.load(archive.extractfile(manifest["Config"]))
@@ -73,8 +73,8 @@ class Archive(unittest.TestCase):
         self.assertIn(f"ENV {' '.join(config['Env'])}\n", read("Containerfile"))
 
     def test_its_files_run(self):
-        """umoci unpacks the image; the server answers there, with the robots and libraries of the image alone. Without /proc it needs the
-        folder of the robots by name."""
+        """umoci unpacks the image; the server answers there, with only the robots and libraries of the image. Without /proc the server cannot
+        find the folder of the robots by itself, so the test names it."""
         _, _, layout = self.copied("oci-archive")
         bundle = f"{self.folder}/bundle"
         run("umoci", "unpack", *([] if os.getuid() == 0 else ["--rootless"]), "--image", f"{layout}:copy", bundle)
@@ -109,7 +109,7 @@ class Archive(unittest.TestCase):
         self.assertRegex(made.pop(), r"^[0-9a-f]{64}\n$")
 
     def test_an_unknown_instruction_is_no_setting_that_gets_lost(self):
-        """A line that Containerfile gains, such as LABEL, stops `make image` until it is carried over."""
+        """A new kind of line in Containerfile, such as LABEL, must stop `make image`, since the program does not yet copy it to the image."""
         copy = f"{self.folder}/deploy"
         os.mkdir(copy)
         shutil.copy(os.path.join(DEPLOY, "image.py"), copy)

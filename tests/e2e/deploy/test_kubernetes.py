@@ -43,7 +43,7 @@ class Manifests(ServerCase):
                 self.assertTrue(os.path.exists(os.path.join(ROOT, name)), name)
 
     def test_probes_answer(self):
-        """Probes ask the port of TORQUED_HEALTH_LISTEN, which the image sets."""
+        """Probes use the port of TORQUED_HEALTH_LISTEN, a variable that the image sets."""
         container = pod()["containers"][0]
         port = re.search(r"TORQUED_HEALTH_LISTEN=0.0.0.0:(\d+) ", read("Containerfile"))[1]
         self.assertIn({"name": "health", "containerPort": int(port)}, container["ports"])
@@ -60,7 +60,8 @@ class Manifests(ServerCase):
         metric = scaler["metrics"][0]["pods"]["metric"]["name"]
         self.assertIn(f"# TYPE {metric} gauge\n", self.client.get("/metrics").body.decode())
         preset = settings()
-        workers = int(pod()["containers"][0]["resources"]["limits"]["cpu"]) - 1  # of four cores one runs the event loop
+        # the container's limit is four cores; one of them runs the event loop
+        workers = int(pod()["containers"][0]["resources"]["limits"]["cpu"]) - 1
         self.assertLess(int(scaler["metrics"][0]["pods"]["target"]["averageValue"]), workers * float(preset["TORQUED_QUEUE"]))
         self.assertNotIn("replicas", manifests()["Deployment"]["spec"], "the autoscaler sets them")
 

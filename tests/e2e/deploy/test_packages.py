@@ -91,8 +91,8 @@ class Packages(unittest.TestCase):
         self.assertIn(".debug_info", run("readelf", "--sections", "--wide", self.path(symbols)))
 
     def test_the_server_finds_its_robots_where_it_is_unpacked(self):
-        """The moved server finds its robots beside itself, not in the source tree; the tree's own server names the
-        tree's folder."""
+        """A server that was moved with its package finds the robots relative to its own path; the server in the source tree uses the tree's
+        folder."""
         moved = self.path("usr/bin/torqued")
         answer = run(moved, "eval", "puma560", "inverse-dynamics", "--store", self.path("store"), input=json.dumps(PUMA))
         self.assertAlmostEqual(json.loads(answer)["tau"][0], 32.49524275493071, 9)

@@ -46,7 +46,7 @@ class Portable(unittest.TestCase):
         cls.root = os.path.join(cls.root, name)
 
     def answers(self, binary):
-        """The first request, answered by a program that sees nothing of this environment."""
+        """An unpacked program answers the README's first request in an empty environment."""
         with tempfile.TemporaryDirectory() as store:
             answer = run(binary, "eval", "puma560", "inverse-dynamics", "--store", store, input=json.dumps(PUMA), cwd=store, env={})
         self.assertAlmostEqual(json.loads(answer)["tau"][0], 32.49524275493071, 9)

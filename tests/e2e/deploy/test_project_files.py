@@ -1,4 +1,4 @@
-"""Tests the files that strangers and hosts of repositories read: workflows, templates, citation, security policy, and the first commands of
+"""Tests the files that visitors and hosts of the repository read: workflows, templates, citation, security policy, and the first commands of
 CONTRIBUTING.md. Targets and files that they name exist, and versions agree."""
 import glob
 import os
@@ -79,13 +79,15 @@ class ProjectFiles(unittest.TestCase):
         self.assertLessEqual({"cff-version", "message", "title", "authors", "license"}, citation.keys())
 
     def test_the_security_policy_names_nobody(self):
-        """Reports go to the form of the host, so no address can become stale."""
+        """SECURITY.md and CODE_OF_CONDUCT.md refer reports to a form of the repository's host instead of a mail address, which could become
+        invalid."""
         for name in ("SECURITY.md", "CODE_OF_CONDUCT.md"):
             self.assertNotRegex(read(name), r"[\w.]+@[\w.]+\.\w+")
         self.assertIn("SECURITY.md", read("deploy", "SECURITY.md"))
 
     def test_other_targets_compile_their_kernels_alone(self):
-        """The table of targets alone depends on their list, of two objects that are there. Compiling all anew takes minutes."""
+        """After a change of the list of targets only the object with the table of targets is compiled again, not another object. Compiling
+        everything would take minutes."""
         with tempfile.TemporaryDirectory() as folder:
             def made(targets):
                 done = subprocess.run(["make", "--no-print-directory", f"BUILD={folder}", f"TARGETS={targets}",
@@ -98,7 +100,7 @@ class ProjectFiles(unittest.TestCase):
             self.assertEqual(made("scalar fma"), ["dynamics/dispatch.c"])
 
     def test_a_compiler_for_32_bits_is_refused(self):
-        """The reason is said before the first file is compiled."""
+        """make prints the reason why it cannot build before it compiles the first file."""
         with tempfile.TemporaryDirectory() as folder:
             made = subprocess.run(["make", "--no-print-directory", f"BUILD={folder}/build", "CFLAGS=-m32", "all"], cwd=ROOT, capture_output=True,
                                   text=True, env=without_make())

@@ -71,8 +71,8 @@ class Noisy(Identify):
         self.assertClose(answer["noise"], [math.sqrt(dot(left[j::2], left[j::2]) / (20 - sum(settled[j::2]))) for j in range(2)], 1e-10)
 
     def test_coordinates_weigh_by_their_noise(self):
-        """Without weights, each coordinate is weighted by 1/noise, as if the request said so: large noise at joint 1
-        does not affect parameters that joint 2 determines."""
+        """Without weights in the request, each coordinate is weighted by the inverse of its noise, as with these weights in the request: large
+        noise at joint 1 does not affect parameters that joint 2 determines."""
         rows = self.simulated("two_link", fourier(2, 100, 2))
         add_noise(rows, [5, 0.001], 3)
         answer = self.ask("two_link", "identify", rows)
@@ -263,7 +263,7 @@ class Consistent(Identify):
             self.assertGreater(entry["rotor_inertia"], 0)
             link["inertial"] = {key: entry[key] for key in ("mass", "com", "inertia")}
             link["joint"] |= {key: entry[key] for key in ("rotor_inertia", "friction")}
-            for at in ("positive", "negative"):  # a document takes no negative friction levels
+            for at in ("positive", "negative"):  # documents refuse negative friction, so negative estimates become 0
                 link["joint"]["friction"]["coulomb"][at] = max(0, entry["friction"]["coulomb"][at])
             for key, x in zip(PARAMETERS, entry["inertial_parameters"]):
                 self.assertAlmostEqual(inertial_parameters(link["inertial"])[key], x, delta=1e-9 * (1 + abs(x)))
@@ -281,7 +281,7 @@ class Consistent(Identify):
                     self.check(name, noise, 11 + seed)
 
     def test_the_model_itself_where_the_data_agree(self):
-        """From torques of a physically consistent model, `consistent` estimates the model itself."""
+        """From noiseless torques of a physically possible model, identify with `consistent` must find this model."""
         self.put_model("real", chain(3))
         rows = self.simulated("real", fourier(3, 60, 1))
         answer = self.ask("real", "identify", {**rows, "consistent": True})

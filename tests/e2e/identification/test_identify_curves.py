@@ -74,8 +74,7 @@ class Curves(Closed):
                 self.near(self.ask("found", "inverse-dynamics", other)["tau"], self.ask(real, "inverse-dynamics", other)["tau"], 1e-6)
 
     def test_a_curve_that_is_not_identified(self):
-        """With `friction` alone as unknown, the resulting document has no Stribeck curve, and the residual is that of
-        this document."""
+        """If `friction` is the only unknown, the resulting document has no Stribeck curve, and the residual is that of this document."""
         motion = self.motion(120, 7)
         # at slow rates a falling curve looks like negative viscous friction
         motion["qd"] = (4 * np.array(motion["qd"])).tolist()
@@ -87,7 +86,8 @@ class Curves(Closed):
         self.near(np.sqrt(np.mean(error ** 2)), found["residual"], 1e-9)
 
     def test_noise(self):
-        """The errors of the estimates agree with the standard deviations of the answer. The seed is fixed."""
+        """The errors of the estimates must agree statistically with the answered standard deviations. The seed is fixed, so the test always
+        passes or always fails."""
         motion, truth, errors = self.motion(400, 3), figures(rubbing("ur5")), []
         exact = np.array(self.ask("rubbing", "inverse-dynamics", motion)["tau"])
         choose = np.random.default_rng(4)
@@ -101,7 +101,7 @@ class Curves(Closed):
         self.assertTrue(0.9 <= share <= 0.99, share)
         self.assertTrue(0.8 <= np.std(errors) <= 1.2, np.std(errors))
         load = [abs(e * p["deviation"]) for e, p in zip(errors[-1], found["base_parameters"]) if p["grouping"]["parameter"].endswith(".load")]
-        self.assertLess(max(load[:3]), 0.01)  # the joints that carry the arm's weight
+        self.assertLess(max(load[:3]), 0.01)  # the first three entries belong to the joints that carry the arm's weight
 
     def test_deviations_of_uneven_curves(self):
         """The ratios of the deviations of a joint's parameters must be those of the linearised equations, with curves that differ by

@@ -87,8 +87,8 @@ class Observability(Closed):
         return Y, lengths > 1e-11 * lengths.max()
 
     def check_shown(self, Y, effect, link, shown):
-        """Checks `observability`: a parameter is determined alone if its column is independent of all others, and not
-        at all if its column is zero."""
+        """Checks `observability`: a parameter is determined by itself ("alone") if its column is independent of all others, and not at all if
+        its column is zero."""
         unit = Y / np.where(effect, np.linalg.norm(Y, axis=0), 1)
         rank = lambda M: np.linalg.matrix_rank(M, 1e-7)
         for k, name in enumerate(PARAMETERS):
@@ -145,7 +145,8 @@ class Observability(Closed):
         found = self.check("scara", "tool", "l4", self.motion("scara", 40, 1))
         self.assertEqual([p["grouping"]["parameter"] for p in found["base_parameters"]], ["l4.m", "l4.mcx", "l4.mcy", "l4.Izz"])
         self.near(found["payload"]["mass"], 2, 1e-10)
-        self.near(found["payload"]["com"], [0.02, -0.03, -0.1], 1e-9)  # undetermined, hence the height of the frame
+        # the height of the centre of mass is undetermined; the answer takes that of the frame
+        self.near(found["payload"]["com"], [0.02, -0.03, -0.1], 1e-9)
         noisy = self.check("scara", "tool", "l4", self.motion("scara", 400, 2), noise=0.1)
         for key, truth in (("mass", 2), ("com", 0.02)):
             value = noisy["payload"][key] if key == "mass" else noisy["payload"][key][0]
@@ -186,7 +187,7 @@ class Observability(Closed):
             self.assertEqual(len(one["base_parameters"]), 3)
 
     def test_other_robots(self):
-        """A floating base at rest and in motion, a mimic joint, and a link behind an elastic joint."""
+        """Tries payloads on a floating base at rest and in motion, on a mimic joint, and on a link after an elastic joint."""
         for model, link, still in (("flyer", "lower", True), ("flyer", "hull", True), ("flyer", "lower", False), ("gripper", "right", False),
                                    ("gripper", "left", True), ("springy", "upper", False), ("springy", "tail", True), ("hua", "link1", False)):
             with self.subTest(model=model, link=link, still=still):
@@ -322,7 +323,8 @@ class Observability(Closed):
         self.assertEqual(shown["j1.rotor_inertia"], ("combined", "combined"))
         self.assertEqual(shown["l1.Izz"], ("combined", "combined"))
         self.assertEqual(shown["j4.rotor_inertia"], ("alone", "alone"))
-        for name, x in zip(MOTION, (0.3, 0, 2)):  # tilted gravity and a constant state of joint 1 make the group larger
+        # with tilted gravity and a constant state of joint 1, more parameters have proportional columns and join the group
+        for name, x in zip(MOTION, (0.3, 0, 2)):
             motion[name] = [[x, *row[1:]] for row in motion[name]]
         slope = {"gravity": [3, 1, -9]}
         tau = self.torques("scara", motion, payload=load("l1"), **slope).tolist()
@@ -370,7 +372,8 @@ class Mimics(Closed):
                 for p in answer["base_parameters"]}
 
     def check(self, model, motion, unknown):
-        """Checks groups of friction parameters: their values are true, and the identified model predicts the torques."""
+        """Checks combinations ("groups") of friction parameters: their values are those of the real robot, and the identified model predicts the
+        torques."""
         tau = self.ask(model, "inverse-dynamics", motion)["tau"]
         found = self.ask(model, "identify", {**motion, "tau": tau, "unknown": unknown, "outputs": ["base_parameters", "model", "fit", "unobservable"]})
         self.put_model("found", found["model"])
@@ -423,7 +426,8 @@ class Mimics(Closed):
             self.assertLess(found["fit"]["residual"], 1e-6)
 
     def test_one_way_is_still_refused(self):
-        """Parameters that another motion would determine cause a refusal, also beside groups."""
+        """If another motion would determine some of the parameters, the request is refused, also when other parameters form groups that no
+        motion separates."""
         motion = self.motion(60, 2, 6)
         motion["qd"] = np.abs(motion["qd"]).tolist()
         tau = self.ask("gripper", "inverse-dynamics", motion)["tau"]

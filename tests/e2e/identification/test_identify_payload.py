@@ -59,7 +59,7 @@ class Payload(Closed):
                 self.near(self.ask("two", "inverse-dynamics", {**motion, "payload": found["payload"]})["tau"], tau, 1e-9)
 
     def test_torques_that_no_payload_has(self):
-        """With the wrong sign or unit the nearest real body is no estimate: its mass has no deviation, and it fits badly."""
+        """With the wrong sign or unit the nearest real body is a useless estimate: its mass has no deviation, and it fits badly."""
         motion, choose = self.motion(300, 6), np.random.default_rng(7)
         bare = np.array(self.ask("ur5", "inverse-dynamics", motion)["tau"])
         loaded = np.array(self.ask("ur5", "inverse-dynamics", {**motion, "payload": PAYLOAD})["tau"])

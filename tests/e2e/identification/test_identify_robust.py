@@ -36,8 +36,8 @@ class Rows(Closed):
 
 class Uneven(Rows):
     def test_errors_are_as_large_as_stated(self):
-        """Torques of 1400 N, 0.5 N m and 0.002 N m, and a ten times heavier carriage: the estimate is as precise as
-        with known weights."""
+        """With efforts as different as 1400 N, 0.5 N m and 0.002 N m, and with a carriage ten times heavier, the estimate is as precise as with
+        the true weights."""
         for mass, runs in ((500, 60), (5000, 60)):
             self.put_model("gantry", gantry(mass))
             motion = self.motion(3, 300, 1)
@@ -110,8 +110,8 @@ class Huber(Rows):
             self.near(answer["residual"], residual, 1e-3)
 
     def test_outliers(self):
-        """Five of a hundred torques are wrong by several N m: the errors are a tenth of those of least squares, and as
-        large as stated."""
+        """With five outliers of several N m in a hundred torques, the errors must be about a tenth of those of least squares, and agree with the
+        stated deviations."""
         motion = self.motion(6, 400, 4)
         truth = numbers(self.found("ur5", motion, self.torques("ur5", motion)), "value")
         errors, squares, robust = [], [], []

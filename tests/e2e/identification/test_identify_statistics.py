@@ -11,8 +11,8 @@ NOISE = np.array([0.02, 0.3, 1.5])
 
 
 def solve(A, y, deviations):
-    """Returns the parameters, the inverse of the normal matrix, and for each coordinate its sum of squared residuals
-    and the number of its rows that the parameters use up. A is [row, nv, n]."""
+    """Returns the parameters, the inverse of the normal matrix, and for each coordinate its sum of squared residuals and the number of its
+    degrees of freedom that the parameters take. A is [row, nv, n]."""
     rows, nv, n = A.shape
     scaled = A / deviations[:, None]
     flat = scaled.reshape(rows * nv, n)
@@ -32,7 +32,7 @@ def growth(scaled, inverse, free):
 
 
 def expected(A, y, rounds):
-    """Repeats the estimate; `rounds` is the greatest number of updates of the weights."""
+    """Computes the server's estimate once more in NumPy; `rounds` is the greatest number of updates of the weights."""
     rows, nv, n = A.shape
     deviations = np.ones(nv)
     for _ in range(rounds):

@@ -10,7 +10,7 @@ import tap
 from harness import SANITIZED, ServerCase
 
 MERIDIANS, PARALLELS, MESHES = 101, 100, 40
-GREATER = 1.5  # ratio of the processor time to that in proportion to the file
+GREATER = 1.5  # largest allowed ratio of the processor time to one that grows in proportion to the file
 
 
 def ellipsoid():

@@ -1,7 +1,7 @@
-"""Tests mesh files beside an MJCF file: STL (binary and text), OBJ and MSH, which `torqued convert` reads.
+"""Tests mesh files to which an MJCF file refers: STL (binary and text), OBJ and MSH, which `torqued convert` reads.
 
-MuJoCo 3.14 reads the same files, and both get the same numbers. MuJoCo refuses STL in text and groups of OBJ files in parts;
-there the binary file of the same faces is the reference."""
+MuJoCo 3.14 reads the same files, and both get the same numbers. MuJoCo refuses STL in text and groups of OBJ files in parts; there the binary
+file of the same faces is the reference."""
 import base64
 import json
 import os
@@ -45,7 +45,7 @@ def robot(name, more="", before=""):
 
 class Files(mujoco3.Agreement):
     def read(self, text, files, command="convert"):
-        """Returns the finished command that reads the text with files beside it."""
+        """Returns the finished command that reads the text, with the given files in its folder."""
         with tempfile.TemporaryDirectory() as folder:
             for name, content in {"robot.xml": text.encode(), **files}.items():
                 path = os.path.join(folder, name)
@@ -61,7 +61,7 @@ class Files(mujoco3.Agreement):
         return done.stderr.decode()
 
     def same(self, text, files, theirs=None):
-        """Compares with MuJoCo, which reads the files `theirs` where it cannot read ours."""
+        """Compares with MuJoCo, which gets the equivalent files `theirs` where it cannot read the files that the server gets."""
         self.put(text, files)
         assets = {os.path.basename(name): base64.b64encode(content).decode() for name, content in (theirs or files).items()}
         self.compare(mujoco3.Compiled(text, assets=assets), "m")

@@ -124,7 +124,7 @@ class Meshes(mujoco3.Agreement):
         self.assertClose(inertial["com"], com.tolist(), 1e-12)
         entries = {name: inertial["inertia"][name] for name in ("xx", "yy", "zz", "xy")}
         for name, (i, j) in {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1)}.items():
-            self.assertClose(entries[name], 800 * T[i, j], 1e-6, what=name)      # MuJoCo turns the axes to 1e-6
+            self.assertClose(entries[name], 800 * T[i, j], 1e-6, what=name)      # MuJoCo finds the principal axes only to 1e-6
 
 
 class Reports(mujoco3.Agreement):

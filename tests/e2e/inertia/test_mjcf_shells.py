@@ -1,5 +1,4 @@
-"""Tests the inertia of `shellinertia` geoms: the server computes what MuJoCo 3.14 does, and the closed forms of thin
-sheets."""
+"""Tests the inertia of `shellinertia` geoms: the server's results equal those of MuJoCo 3.14 and the closed forms of thin sheets."""
 import math
 
 import mujoco3

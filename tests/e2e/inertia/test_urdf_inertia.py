@@ -99,7 +99,7 @@ class Collisions(UrdfCase):
 class Indefinite(UrdfCase):
     # The principal moments are about -0.0027, 0.0395 and 0.0540; the moment about the axis of the joint stays positive.
     MILD = inertial(4.7, (0.039, 0.0395, 0.0123, 0, 0.025))
-    WILD = inertial(1, (0.2, -0.5, 0.3), "0 0 0")      # the mass matrix is -0.5 about y
+    WILD = inertial(1, (0.2, -0.5, 0.3), "0 0 0")      # the moment about the joint's axis y, and thus the mass matrix, is -0.5 kg m^2
 
     def test_a_refusal_names_the_parameter(self):
         self.refuse(arm(self.MILD), 422, "bad-inertia", "inertia=accept", "accept_indefinite")
@@ -157,8 +157,8 @@ class Indefinite(UrdfCase):
         self.assertGreater(tried, 8)
 
     def test_the_inertia_matrix_must_be_definite_in_each_direction(self):
-        """A mass matrix [[1.5, c], [c, 0.1]] of two hinges about different axes may be indefinite with a positive diagonal: that
-        is found, too."""
+        """A mass matrix [[1.5, c], [c, 0.1]] of two hinges about different axes may be indefinite with a positive diagonal: the server must find
+        this too."""
         body = inertial(1, (0.1, 0.1, 0.3, 0.4), "0 0 0")
         text = robot(link("base"), link("arm", inertial(1, (.01, .01, .01), "0 0 0")), link("hand", body), joint("j", "base", "arm", '<axis xyz="1 0 0"/>', "continuous"),
                      joint("k", "arm", "hand", '<axis xyz="0 1 0"/>', "continuous"))

@@ -1,6 +1,6 @@
-"""Runs the JSON encoders of json_libraries.yaml and stores the version and the text of each in json_libraries_found.json beside it,
-from which tests/reference_pages.py makes the table of api/clients/README.md. An encoder whose package is missing keeps what is
-stored. `make json-libraries` runs this."""
+"""Runs the JSON encoders of json_libraries.yaml and stores the version and the text of each in json_libraries_found.json in the same folder,
+from which tests/reference_pages.py makes the table of api/clients/README.md. An encoder whose package is missing keeps what is stored. `make
+json-libraries` runs this."""
 import json
 import os
 import re

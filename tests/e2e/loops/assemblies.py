@@ -1,5 +1,5 @@
-"""Mechanisms with closed loops whose assembly must not change on the way from the published reference: the tests follow
-it by their own continuation (continuation.py) and compare the server's answers."""
+"""Mechanisms with closed loops, and checks that the server keeps their assembly along the line from the published reference: the tests follow
+the closed position by a continuation of their own (continuation.py) and compare the server's answers."""
 import os
 import time
 
@@ -10,10 +10,10 @@ from linkages import link, loop
 from tree_kinematics import Mechanism
 
 STATES = int(os.environ.get("ASSEMBLY_STATES", "20"))  # number of random states of each mechanism
-# as a fraction of the line, or as a relative singular value: closer to a singularity than this, either answer is right
+# distance from a singularity, as a fraction of the line or as a relative singular value; closer than this, both a position and a refusal count
+# as right
 NEAR = 1e-6
-# the server finds the fraction of a crossing to this accuracy: where curves meet, rounding moves positions by more than
-# an ulp
+# the server finds the fraction of a crossing to this accuracy: where two solution curves intersect, rounding moves positions by more than an ulp
 FRACTION = 1e-5
 Z = [0, 0, 1]
 
@@ -102,7 +102,7 @@ class Assemblies(Closed):
         return goals
 
     def followed(self, problem):
-        """Follows the problem by long steps and by short steps, and checks that the results agree."""
+        """Follows the problem (a line, see continuation.py) by long steps and by short steps, and checks that the results agree."""
         coarse, fine = follow(problem), follow(problem, 0.15, 0.05, 0.01)
         self.assertEqual(coarse.outcome.tolist(), fine.outcome.tolist())
         reached, crossed = fine.outcome == REACHED, fine.outcome == CROSSED
@@ -126,9 +126,9 @@ class Assemblies(Closed):
         return np.abs(given - expected).max()
 
     def compare(self, m, problem, requests):
-        """Asks each request alone and compares the answer with continuation: the position that is reached, or the
-        fraction of the line at which a singularity is crossed. Closer than NEAR to a singularity either answer is
-        right. Returns the expected results, the rows that both reach, and their answers."""
+        """Sends each row as a request of its own and compares the answer with continuation: the position that is reached, or the fraction of the
+        line at which a singularity is crossed. Closer than NEAR to a singularity either answer is right. Returns the expected results, the rows
+        that both continuation and server reach, and the server's answers to these."""
         expected = self.followed(problem)
         began = time.monotonic()
         answers = [self.request(m.name, request) for request in requests]
@@ -155,7 +155,7 @@ class Assemblies(Closed):
         return expected, reached, [answers[r].texts() for r in reached]
 
     def check_bits(self, m, requests, alone):
-        """Checks that states give the same bits in a batch as alone."""
+        """Checks that a batch has the same bits as requests of one state each."""
         batch = {name: [request[name] for request in requests] for name in requests[0]}
         together = self.ask_texts(m.name, "inverse-dynamics", {**batch, "outputs": ["full"]})["full"]
         for name in ("q", "G", "residual"):

@@ -1,10 +1,10 @@
 """Follows closed mechanisms along lines by continuation in arc length, many lines at once.
 
-The solutions of r(x, s) = 0 from s = 0 on are a curve in the unknown coordinates x and the line's parameter s. Each
-step predicts along the curve's tangent and corrects across it (Allgower & Georg 1990, chapters 2 to 4 and 8). The
-Jacobian of x loses rank where the curve turns back in s, and where it meets another curve: there det(Q^T [dr/dx dr/ds;
-tangent]) changes sign, with Q an orthonormal basis of the rows' range that is carried along. A step across which the
-sign changes is halved, which also keeps the curve apart from others close by."""
+The solutions of r(x, s) = 0 from s = 0 on are a curve in the unknown coordinates x and the line's parameter s. Each step predicts along the
+curve's tangent and corrects across it (Allgower & Georg 1990, chapters 2 to 4 and 8). The Jacobian of x loses rank where the curve turns back in
+s, and where it meets another curve: there det(Q^T [dr/dx dr/ds; tangent]) changes sign, with Q an orthonormal basis of the Jacobian's range that
+changes continuously along the curve. A step across which the sign changes is halved, which also prevents steps from jumping to another curve
+close by."""
 import numpy as np
 from scipy.interpolate import BSpline
 from tree_kinematics import exponential, from_quaternions, logarithm, quaternion_product
@@ -60,7 +60,7 @@ class Spline(Line):
 
 
 class Guess:
-    """Problem: the passive coordinates from a guess to closed loops. The residual of the guess shrinks linearly to
+    """Problem: the coordinates move from a guess to a position in which the loops are closed. The residual of the guess shrinks linearly to
     zero: r(x) = (1 - s) r(guess)."""
 
     def __init__(self, mechanism, guesses):
@@ -123,8 +123,8 @@ def _quaternion(R):
 
 
 class Points:
-    """Points of the curves, one a row: coordinates q, parameter s, unit tangent t, basis Q of the range of the rows,
-    determinant `det`, and smallest relative singular value `least` of dr/dx."""
+    """Points of the curves, one point in each row: coordinates q, parameter s, unit tangent t, basis Q of the range of the rows, determinant
+    `det`, and smallest relative singular value `least` of dr/dx."""
     FIELDS = ("q", "s", "t", "Q", "det", "least")
 
     def __init__(self, *values):
@@ -226,16 +226,15 @@ def _root(problem, start, rows, h, value):
 
 
 def _branching(problem, start, rows, h=1e-3):
-    """Returns s at which the curve meets another: the determinant is interpolated linearly between a close point and
-    one beyond."""
+    """Returns s at which the curve intersects another one: the determinant is interpolated linearly between a close point and one beyond."""
     beyond = _step(problem, start, rows, np.full(len(rows), h))[0]
     part = np.clip(start.det / (start.det - beyond.det), 0, 1)
     return start.s + part * (beyond.s - start.s)
 
 
 class Followed:
-    """Results, one a line: `outcome` REACHED or CROSSED, `fraction` of the line at the first crossing, coordinates `q`
-    at the line's end, and `least`, the smallest relative singular value of dr/dx on the way."""
+    """Results, one entry for each line that is followed: `outcome` REACHED or CROSSED, `fraction` of the line at the first crossing, coordinates
+    `q` at the line's end, and `least`, the smallest relative singular value of dr/dx on the way."""
 
     def __init__(self, n, q):
         self.outcome, self.fraction = np.zeros(n, int), np.full(n, np.nan)

@@ -11,7 +11,7 @@ def unit(angle):
 
 
 def across(r):
-    """Returns r turned by a right angle: the velocity of the tip of r at 1 rad/s."""
+    """Returns r rotated by a right angle: the velocity of the tip of r at 1 rad/s."""
     return np.array([-r[1], r[0]])
 
 
@@ -143,8 +143,8 @@ class FourBar(Energies):
 
 
 class FiveBar(Energies):
-    """A five-bar linkage: cranks at angles q, and rods that meet in the tip. `mode` is 1 if the tip is above the line
-    between the elbows, -1 if below."""
+    """A five-bar linkage: cranks at angles q, and rods that are joined at the tip. `mode` is 1 if the tip is above the line between the elbows,
+    -1 if below."""
 
     def __init__(self, document, mode=1):
         links = {link["name"]: link for link in document["links"]}

@@ -1,5 +1,6 @@
-"""Tests load-dependent friction in models with closed loops: T = R - f, with the effort R and the friction f without
-load coefficients of the same model; inverses, differences, energies, and refusals."""
+"""Tests load-dependent friction in models with closed loops: the effort before friction is T = R - f, where R is the effort and f the friction
+of the same model without load coefficients. Also tests that forward dynamics inverts inverse dynamics, derivatives by differences, energies, and
+refusals."""
 import numpy as np
 import tap
 from closed import LOADS, Closed, bundled
@@ -10,8 +11,8 @@ NAMES = ("four_bar", "five_bar", "delta")
 
 
 def document(name, loaded):
-    """Returns a bundled mechanism whose actuated joints have friction, with load coefficients if `loaded`; passive
-    joints have friction without load."""
+    """Returns a bundled mechanism whose actuated joints have friction, with load coefficients if `loaded`; the friction of passive joints does
+    not depend on the load."""
     model = bundled(name)
     for i, link in enumerate(model["links"]):
         joint = link["joint"]
@@ -39,7 +40,7 @@ class LoadFrictionLoops(Closed):
             cls.viscous[name] = np.array([joint["friction"]["viscous"] for joint in joints])
 
     def own(self, name, qd):
-        """Returns the friction of the actuated joints without load."""
+        """Returns the part of the actuated joints' friction that does not depend on the load."""
         qd = np.array(qd)
         return self.viscous[name] * qd + np.where(qd < 0, 0.6, COULOMB) * np.tanh(qd / SMOOTH)
 
@@ -81,7 +82,7 @@ class LoadFrictionLoops(Closed):
             for x in forward:
                 expected = answer_differences(self, model, "forward-dynamics", ["qdd"], forward, x, **wrenches)["qdd"]
                 self.near(b["dqdd_d" + x], expected, 1e-7, f"{name} dqdd_d{x}")
-            g = [0.3, -0.4, -9.5]  # away from zero load tau is linear in the gravity
+            g = [0.3, -0.4, -9.5]  # where no load changes its sign, tau is linear in the gravity
             ends = [[self.ask(model, "inverse-dynamics", {**inverse, **wrenches, "gravity": [x + h * (i == k) for k, x in enumerate(g)]})["tau"] for h in (0.01, -0.01)]
                     for i in range(3)]
             pull = self.ask(model, "sensitivity", {**inverse, **wrenches, "gravity": g, "outputs": ["dtau_dgravity"]})["dtau_dgravity"]
@@ -97,8 +98,8 @@ class LoadFrictionLoops(Closed):
             self.by_wrenches(model, wrenches["wrenches"], "forward-dynamics", "qdd", forward, b["dqdd_dwrench"])
 
     def by_wrenches(self, model, wrenches, operation, output, state, given):
-        """Compares the derivatives by each entry of force and torque of every wrench with differences, which are exact: away from zero load
-        the results are linear in these entries."""
+        """Compares the derivatives by each entry of force and torque of every wrench with differences, which are exact: where no load changes
+        its sign, the results are linear in these entries."""
         self.assertEqual(len(given), len(wrenches))
         for k in range(len(wrenches)):
             columns = []

@@ -21,8 +21,8 @@ class Lines(Assemblies):
         return m, expected, reached
 
     def test_a_ball_turns_the_shorter_way(self):
-        """A driven ball joint turns a plate from -100 to 100 degrees. The shorter way leads past an arm of three passive joints, which
-        holds the plate's rim; on the longer one the rim would leave its reach."""
+        """A driven ball joint turns a plate from -100 to 100 degrees. An arm of three passive joints holds the plate's rim. The shorter rotation
+        keeps the rim within the arm's reach; the longer one would not."""
         turned = lambda angle: [0, 0, float(np.sin(angle / 2)), float(np.cos(angle / 2))]
         part = lambda name, parent, **joint: {"name": name, "parent": parent, "joint": {"name": name, **joint}, "inertial": body(1.2, (0.1, 0.02, 0.03))}
         passive = lambda axis, home, x: {"type": "revolute", "axis": axis, "home": home, "actuated": False, "origin": {"xyz": [x, 0, 0]}}
@@ -113,7 +113,7 @@ class Guesses(Assemblies):
         return m, expected, followed
 
     def test_four_bar(self):
-        """Guesses select both assemblies of the four-bar."""
+        """With random guesses both assemblies of the four-bar must occur."""
         m, expected, line = self.check("four_bar", 3, 0.3, 1)
         other = np.abs(expected.q - line.q[line.outcome == REACHED]).max(1) > 0.1
         self.assertTrue((other & (expected.outcome == REACHED)).any())
@@ -131,7 +131,7 @@ class Guesses(Assemblies):
         self.check("stewart", 0.3, 0.3, 0)
 
     def test_by_name(self):
-        """A guess by names: passive coordinates that it leaves out are those of the reference."""
+        """A guess may give passive coordinates by name; those that it leaves out start at their values in the reference."""
         m = self.mechanism("four_bar")
         full = self.full("four_bar", {"q": [0.7], "guess": {"rocker_joint": 1.1}})
         start = m.reference.copy()
@@ -142,7 +142,8 @@ class Guesses(Assemblies):
 
 
 class Platforms(Assemblies):
-    """From the reference on, all coordinates follow a frame that moves straight and turns along the shorter arc."""
+    """Starting at the reference, all coordinates follow a frame whose origin moves on a straight line while the frame turns along the shorter
+    arc to the goal."""
 
     def check(self, name, frame, low, high, least_reached, least_crossed, turn=None):
         m = self.mechanism(name)
@@ -194,8 +195,8 @@ class Motions(Assemblies):
         return there["tau"]
 
     def check(self, name, reach, draws, least_reached, least_crossed):
-        """Compares splines from reachable states: the end of this file's continuation, or the time of the first
-        crossing."""
+        """Compares motions along splines that start in reachable states: the position at the end by continuation, or the time at which a
+        singularity is first crossed."""
         m = self.mechanism(name)
         first = follow(Line(m, m.reference, self.draw(m, draws, 5)))
         starts = first.q[first.outcome == REACHED]

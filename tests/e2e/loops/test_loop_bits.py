@@ -1,5 +1,5 @@
-"""Tests that a state of a mechanism with closed loops has the same bits alone, in any batch, encoding and vector width,
-and beside any other operations."""
+"""Tests that a state of a mechanism with closed loops has the same bits in a request of one state and in any batch, in each encoding and vector
+width, and whichever other operations are evaluated."""
 import struct
 
 import cbor2
@@ -39,7 +39,8 @@ class Bits(Closed):
                 self.assertEqual(self.row(one, 0), alone, f"{model} {operation}")
 
     def test_outputs_alone(self):
-        """Every output that loops support has the same bits alone and beside all others, in a batch of several blocks."""
+        """Every output that models with loops have gets the same bits whether only this output or all are selected, in a batch of several
+        blocks."""
         schemas = self.client.get("/openapi.json").json()["components"]["schemas"]
         pull = {"wrenches": [{"link": "platform", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4]}]}
         s = self.states("stewart", 40, 45)
@@ -75,8 +76,8 @@ class Bits(Closed):
         self.assertEqual(alone["tau"], both["tau"])
 
     def test_targets(self):
-        """All targets of one arithmetic class give the same bits, on a worker and on a loop. The reference positions of
-        the models do not depend on the class."""
+        """All targets of one arithmetic class give the same bits, on a worker and on an event loop. The reference positions of the models do not
+        depend on the class."""
         requests = [(model, operation, {**only(self.states(model, 21, 44), *fields), **self.OPTIONS.get(operation, {}), "outputs": outputs})
                     for model in self.MODELS for operation, (fields, outputs) in self.OPERATIONS.items()]
         answers = {}

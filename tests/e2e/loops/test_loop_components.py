@@ -1,5 +1,5 @@
-"""Tests that mechanisms without common passive joints do not influence each other in one model: each has the numbers that it
-has alone, a singular one is refused by its name, and a state has the same bits alone and in any batch."""
+"""Tests that mechanisms without common passive joints do not influence each other in one model: each has the numbers of a model with this
+mechanism only, a singular one is named in the refusal, and a state has the same bits in a request of one state and in any batch."""
 import copy
 
 import numpy as np
@@ -46,7 +46,7 @@ class Components(Closed):
                 "qdd": choose.uniform(-3, 3, (rows, 2)), "tau": choose.uniform(-2, 2, (rows, 2))}
 
     def compare(self, operation, output, fields, part):
-        """Compares an output with those of each mechanism alone; `part` takes mechanism i out of it."""
+        """Compares an output with the outputs of models with one mechanism each; `part(output, i)` extracts the entries of mechanism i."""
         whole = np.array(self.ask("several", operation, {**{f: self.whole[f] for f in fields}, "outputs": [output]})[output])
         for i, rows in enumerate(self.rows):
             alone = self.ask("five_bar", operation, {**{f: rows[f].tolist() for f in fields}, "outputs": [output]})[output]
@@ -54,7 +54,8 @@ class Components(Closed):
         return whole
 
     def test_as_apart(self):
-        """Torques, accelerations and derivatives are those of the mechanisms apart, and zero between two of them."""
+        """Torques, accelerations and derivatives are those of models with one mechanism each; derivatives of one mechanism's results by
+        coordinates of another are zero."""
         vector = lambda x, i: x[:, 2 * i:2 * i + 2]
         block = lambda x, i: x[:, 2 * i:2 * i + 2, 2 * i:2 * i + 2]
         self.compare("inverse-dynamics", "tau", ("q", "qd", "qdd"), vector)
@@ -67,14 +68,15 @@ class Components(Closed):
             self.assertEqual(np.abs(whole).max(), 0, operation)
 
     def test_alone_and_in_batches(self):
-        """Mechanisms that need different numbers of steps do not change each other's bits, nor do the states beside them."""
+        """Mechanisms that need different numbers of Newton steps do not change each other's bits, nor do other states of the batch."""
         whole = self.ask("several", "inverse-dynamics", {**{f: self.whole[f] for f in ("q", "qd", "qdd")}, "outputs": ["tau"]})["tau"]
         for r in range(len(whole)):
             alone = self.ask("several", "inverse-dynamics", {**{f: self.whole[f][r] for f in ("q", "qd", "qdd")}, "outputs": ["tau"]})
             self.assertEqual(alone["tau"], whole[r])
 
     def test_a_singular_one_is_refused(self):
-        """One singular mechanism among others fails as it does alone: where the tips of both cranks meet, the rods may turn."""
+        """If one of the mechanisms is singular, the problem is that of a model with this mechanism only. A five-bar is singular where both crank
+        tips coincide: its rods may turn about them."""
         meet, n = [np.pi / 3, 2 * np.pi / 3], 2 * COPIES
         alone = self.client.post("/v1/models/five_bar/inverse-dynamics", {"q": meet, "qd": [0, 0], "qdd": [0, 0]})
         q = [2, 1.1] * COPIES

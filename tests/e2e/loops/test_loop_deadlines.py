@@ -25,7 +25,7 @@ class Deadlines(Closed):
         return {"q": q, **fields}
 
     def test_results_that_were_not_reached(self):
-        """Before each request another one leaves large numbers in the memory that it takes."""
+        """Another request, sent before each tested one, leaves large numbers in the memory that the tested request then uses."""
         large = {"q": [[0.3] * 2 * COUNT] * 120, "qd": [[9e4] * 2 * COUNT] * 120, "outputs": ["bias"]}
         for operation in WAYS:
             request, passed = self.request(operation), 0

@@ -55,7 +55,8 @@ class Derivatives(Closed):
             self.near(answer["joint_wrench_rates"], expected, 1e-8, model)
 
     def test_trajectory(self):
-        """Along a spline, tau and its rate must be those of the sampled states. Gradients by control points are compared with differences."""
+        """Along a spline, tau and its rate must be those of inverse-dynamics and torque-derivative at the sampled states. Gradients by control
+        points are compared with differences."""
         for model in ("five_bar", "delta"):
             first, last = self.states(model, 2, 28)["q"]
             points = np.linspace(first, last, 7)

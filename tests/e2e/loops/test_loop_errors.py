@@ -72,8 +72,8 @@ class Documents(Closed):
         self.refused(self.client.put("/v1/models/bad", text, Content_Type="application/json"), "non-finite", at + "home")
 
     def test_who_moves_what_no_loop_does(self):
-        """Passive joints must be moved by a loop: refused are a passive joint beyond the loop, one before it, and a
-        passive elastic joint."""
+        """Passive joints must be moved by a loop: refused are a passive joint after the loop (towards the tip), one before the loop (towards the
+        base), and a passive elastic joint."""
         def tail(document):
             document["links"].append(link("tail", "coupler", "revolute", [0, 0, 1]))
         at = f"/links/{len(self.documents['four_bar']['links'])}/joint/actuated"
@@ -91,7 +91,7 @@ class Documents(Closed):
         self.bad(elastic, "bad-model", "/links/1/joint/actuated")
 
     def test_what_is_kept(self):
-        """The canonical document keeps loops, homes and actuated joints; PUT of it gives the same revision."""
+        """The canonical document keeps loops, reference positions (`home`) and `actuated` of joints; PUT of it gives the same revision."""
         for model in self.MODELS:
             document = self.ok(self.client.get(f"/v1/models/{model}/document"))
             self.assertEqual([x["name"] for x in document["loops"]], [x["name"] for x in self.documents[model]["loops"]])
@@ -134,13 +134,14 @@ class Requests(Closed):
         self.refused(ask({"rocker_joint": 1e6}), "angle-too-large", "/guess/rocker_joint")
         self.refused(ask([1, -1e6]), "angle-too-large", "/guess/1")
         self.refused(ask([[1, 2], [1, 2]], q=([1], [1], [1])), "wrong-shape", "/guess")
-        for row in (0, 3, 8):  # rows of a batch that is evaluated in lanes
+        for row in (0, 3, 8):  # a bad guess in the first, an inner and the last row of a batch
             guesses = [[1, 1e6 if k == row else 2] for k in range(9)]
             self.refused(ask(guesses, q=[[1]] * 9), "angle-too-large", f"/guess/{row}/1", row)
         self.refused(ask({}, "two_link", (1, 2)), "bad-value", "/guess")
 
     def test_platforms(self):
-        """Parts of a platform's motion that an operation does not use are refused, like those of a state."""
+        """Fields of a platform's motion that an operation does not use, such as `acceleration` in forward-dynamics, are refused, like unused
+        fields of a state."""
         for operation, part, extra in (("forward-dynamics", "acceleration", {"tau": [0, 0]}),
                                        ("mass-matrix", "velocity", {}), ("coriolis", "acceleration", {})):
             answer = self.post("five_bar", operation, platform={**self.PLATFORM, part: [1, 0, 0]}, **extra)
@@ -165,8 +166,8 @@ class Requests(Closed):
                      "/outputs/1")
 
     def test_loops_that_do_not_close(self):
-        """One row of a batch has legs too short for the platform. The problem's `fraction` tells how far the line from
-        the reference can be followed: all legs shrink equally until the platform's tilt allows no further."""
+        """One row of a batch has legs too short for the platform. The problem's `fraction` is the part of the line from the reference that can
+        be followed: all legs shrink equally until the platform's tilt allows no further."""
         q = [list(self.stewart.lengths(np.array([0, 0, 0.9]), np.eye(3))) for _ in range(4)]
         q[2] = [0.1] * 6
         for operation in ("inverse-dynamics", "mass-matrix", "kinematics", "energy"):
@@ -209,7 +210,7 @@ class Requests(Closed):
         """A pin across the bars' plane holds them 10 mm apart: the passive joints could follow in the plane, but the
         loop stays open, and the document is refused."""
         document = copy.deepcopy(self.documents["four_bar"])
-        for joint in (document["links"][0]["joint"], None):  # with a home of the crank, and without
+        for joint in (document["links"][0]["joint"], None):  # with a reference position `home` of the crank, and without
             document["frames"][0]["xyz"][2] = 0.01
             if joint:
                 joint["home"] = 0
@@ -217,7 +218,8 @@ class Requests(Closed):
             document = copy.deepcopy(self.documents["four_bar"])
 
     def test_a_reference_far_from_home(self):
-        """The loops of five-bars close although they are wide open at home and the motors have no home."""
+        """The search closes loops of five-bars that are far from closed at the positions in the document, where the motors have no field
+        `home`."""
         for lengths, ground, homes in (((0.4, 0.4, 0.8, 0.4), 0.75, (2.3, 0.2)), ((0.9, 0.3, 0.8, 0.35), 0.65, (1.7, 2.4)),
                                        ((0.77, 0.42, 0.31, 0.24), 0.46, (0.2, 2.3)), ((0.49, 0.25, 0.71, 0.24), 0.36, (-1.1, 1.5)),
                                        ((0.77, 0.45, 0.61, 0.41), 0.65, (-1.7, -0.4))):
@@ -270,8 +272,8 @@ class Requests(Closed):
         self.assertIn("2 of their 3", self.refused(self.client.put("/v1/models/loose", document), "loop-singular", "/loops"))
 
     def test_singular_parallelogram(self):
-        """With all bars on one line the rod can move either way. Beside this position the loop closes. A line through
-        it is refused at the crossing, and a document whose reference is there is refused entirely."""
+        """With all bars on one line the rod can move either way. At positions near by the loop closes. A line through it is refused at the
+        crossing, and a document whose reference is there is refused entirely."""
         self.refused(self.client.put("/v1/models/flat", FLAT), "loop-singular", "/loops")
         document = copy.deepcopy(FLAT)
         for link, home in zip(document["links"], (0.5, 0.5, -0.5)):

@@ -20,7 +20,8 @@ DERIVATIVES = [f"d{'' if name == 'tau' else '_'}{name}_d" for name in PLAIN]
 class LoopGround(Closed):
     @classmethod
     def setUpClass(cls):
-        """Puts a five-bar that stands on its tip: once with a floating base, once with six joints in its place."""
+        """Puts a five-bar that stands on its tip: once with a floating base, once with six joints with one coordinate instead of the floating
+        base."""
         super().setUpClass()
         cls.put_floating_five_bar()
         jointed = copy.deepcopy(cls.documents["five_bar"])
@@ -105,7 +106,7 @@ class LoopGround(Closed):
                 self.assertEqual(self.ask_texts(model, "ground-reaction", {**s, **request, "outputs": [output]})[output], batch[output])
 
     def test_beside_others(self):
-        """ground-reaction answers the same numbers in evaluate as alone, and the same torques when it starts from a
+        """ground-reaction answers the same numbers in evaluate as in a request of its own, and the same torques when the request gives a
         guess."""
         s, ground = self.one("borne", 31), {"feet": FEET, "outputs": PLAIN + ["dtau_dq"]}
         both = self.ask("borne", "evaluate", {**s, "operations": {"ground-reaction": ground, "inverse-dynamics": {}}})

@@ -13,7 +13,7 @@ COUNTS = {"four_bar": 8, "five_bar": 11, "delta": 37, "stewart": 88}
 
 
 def plain(document):
-    """Returns the document with mass, com and inertia in place of solids, without rotors and friction."""
+    """Returns the document without rotors and friction, with mass, com and inertia instead of solid shapes."""
     document = json.loads(json.dumps(document))
     for link in document["links"]:
         link["joint"] = {key: x for key, x in link["joint"].items() if key not in ("friction", "rotor_inertia")}
@@ -43,8 +43,8 @@ class LoopIdentify(Closed):
         return {**motion, "tau": self.ask(model, "inverse-dynamics", motion)["tau"]}
 
     def test_base_regressor_times_groups(self):
-        """tau = base_regressor * groups for any bodies, in states that the computation of the base parameters did not
-        use. Their number is the published one: for Gough-Stewart 13 for each leg and 10 for the platform."""
+        """tau = base_regressor * base parameters for any bodies, in states that the computation of the base parameters did not use. Their number
+        is the published one: for Gough-Stewart 13 for each leg and 10 for the platform."""
         for model in self.MODELS:
             document = self.drawn(self.documents[model], 3, False)
             self.put_model("drawn", document)
@@ -56,8 +56,8 @@ class LoopIdentify(Closed):
             self.near(np.array(answer["base_regressor"]) @ beta, self.simulated("drawn", s)["tau"], 1e-12, model)
 
     def test_no_fewer_would_do(self):
-        """The number of base parameters is the rank of the columns of the planar linkages in closed form, each the
-        torque of one unit parameter."""
+        """The number of base parameters is the rank of a matrix by the closed forms of the planar linkages; each column has the torques that one
+        parameter of size 1 causes."""
         for model, form in (("four_bar", FourBar), ("five_bar", FiveBar)):
             s, document, columns = self.states(model, 60, 5), self.documents[model], []
             torques = [np.array(s[name]) for name in MOTION]
@@ -104,8 +104,7 @@ class LoopIdentify(Closed):
             self.assertFalse(seen & set(answer["unobservable"]))
 
     def test_consistent_parameters_predict(self):
-        """Identified with `consistent`, the model with the resulting bodies predicts the torques of the robot on
-        another motion."""
+        """With the bodies that identify answers for the option `consistent`, the model predicts the robot's torques on another motion."""
         for model in ("four_bar", "stewart"):
             document = self.drawn(self.documents[model], 5, False)
             self.put_model("true", document)
@@ -120,8 +119,7 @@ class LoopIdentify(Closed):
             self.near(self.simulated("found", other)["tau"], self.simulated("true", other)["tau"], 1e-6, model)
 
     def test_an_elastic_joint(self):
-        """The motor of an elastic joint is another mover after all joints: its friction and rotor have their own
-        columns."""
+        """The motor of an elastic joint has friction and rotor inertia of its own, whose columns follow those of all joints."""
         document = plain(self.documents["five_bar"])
         document["links"][0]["joint"] |= {"elastic": {"stiffness": 100, "damping": 0.1}, "rotor_inertia": 0.02,
                                           "friction": {"viscous": 0.3, "coulomb": {"positive": 0.5, "negative": 0.7}}}

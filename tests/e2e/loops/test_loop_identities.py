@@ -1,5 +1,5 @@
-"""Tests mechanisms with closed loops by identities: forward dynamics as the inverse of inverse dynamics, and relations
-between operations."""
+"""Tests mechanisms with closed loops by identities: forward dynamics as the inverse of inverse dynamics, and equations between the answers of
+different operations."""
 import numpy as np
 import tap
 from arrays import rotation

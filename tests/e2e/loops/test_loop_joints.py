@@ -83,7 +83,7 @@ def khalil(document, frame, axis):
 
 
 def by_khalil(document, sides="ab"):
-    """Returns the mechanism with frames given inside the cut joint by these parameters."""
+    """Returns the mechanism with the cut joint's frames given as modified Denavit-Hartenberg parameters of the loop."""
     document = copy.deepcopy(document)
     entry = document["loops"][0]
     axis = entry["axis"]
@@ -103,7 +103,7 @@ class Moved(Assemblies):
 
 class SameMechanism(Moved):
     def without_extra(self, output, value):
-        """Removes the massless body from the axes over bodies."""
+        """Removes the massless body's entries from outputs that have an axis over bodies."""
         bodies = {"joint_wrenches": 1, "joint_wrench_rates": 1, "d_joint_wrenches_dq": 1, "d_joint_wrenches_dqd": 1,
                   "d_joint_wrenches_dqdd": 1}
         return np.delete(value, 2, bodies[output]) if output in bodies else np.array(value)
@@ -128,8 +128,8 @@ class SameMechanism(Moved):
                     self.near(given[output], self.without_extra(output, expected[output]), 1e-9, f"{operation} {output}")
 
     def check_full(self, given, expected):
-        """Compares `full` without the additional coordinate; of the forces between coupler and arm it compares the
-        norms, which do not depend on axes."""
+        """Compares `full` without the additional coordinate; for the force and moment between coupler and arm it compares only the norms, since
+        both models give them in different axes."""
         columns = [expected["position_names"].index(name) for name in given["position_names"]]
         self.near(given["q"], np.array(expected["q"])[:, columns], 1e-12)
         columns = [expected["velocity_names"].index(name) for name in given["velocity_names"]]
@@ -175,7 +175,7 @@ class SameMechanism(Moved):
         return m
 
     def test_assembly(self):
-        """The assembly follows continuation, from the reference and from guesses; batches have the same bits."""
+        """The server's assembly is that of continuation, from the reference and from guesses; a batch has the bits of single requests."""
         for name, document in (("universal", universal()), ("cylindrical", cylindrical())):
             m, choose = self.published(name, document), np.random.default_rng(8)
             goals = np.repeat(m.reference[None], 30, 0)
@@ -185,7 +185,7 @@ class SameMechanism(Moved):
             self.assertGreater(len(reached), 5)
             self.assertGreater((expected.outcome == CROSSED).sum(), 2)
             self.check_bits(m, [requests[r] for r in reached], answers)
-            # the loop error of a guess, of a spherical joint and one angle, is the same in both mechanisms
+            # only here both mechanisms have the same loop error at a guess: that of a spherical joint and one angle
             if name == "universal":
                 away = choose.uniform(-1.2, 1.2, (len(reached), m.nv))
                 away[:, m.active_v] = 0

@@ -38,7 +38,7 @@ class Motions(Closed):
             self.near(given[d + "_dduration"], slope, 1e-7, name, least=1)
 
     def test_assemblies(self):
-        """The other assembly is kept through whole turns: its coupler is the mirror image about the line from the
+        """A motion that starts in the second assembly keeps it through whole turns: the coupler is the mirror image about the line from the
         crank's end to the rocker's pivot."""
         names = self.ok(self.client.get("/v1/models/four_bar"))["passive_names"]
         home = self.full("four_bar", {"q": [0.1]})
@@ -49,7 +49,7 @@ class Motions(Closed):
         for q, qd, qdd, tau in zip(a["q"], a["qd"], a["qdd"], a["tau"]):
             state = {"q": q, "qd": qd, "qdd": qdd, "guess": guess}
             self.near(self.ask("four_bar", "inverse-dynamics", state)["tau"], tau, 1e-10, least=1e-3)
-            # the next guess is the assembly of this state
+            # the guess for the next state: the passive coordinates of this one
             guess = dict(zip(names, self.passive(self.full("four_bar", state), names)))
 
     def passive(self, full, names):

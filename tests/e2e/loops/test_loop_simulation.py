@@ -55,7 +55,7 @@ class Simulation(Closed):
             self.assertGreater(np.abs(np.subtract(a["q"][-1], a["q"][0])).max(), 0.01)
 
     def test_other_assembly(self):
-        """A motion starts in the assembly of its guess and keeps it; a batch can contain both."""
+        """A motion starts in the assembly of its guess and keeps it; a batch can contain both assemblies."""
         below = FiveBar(self.documents["five_bar"], -1)
         q = [2.0, 1.1]
         guess = [list(form.tree(np.array(q))[1::2]) for form in (self.five, below)]

@@ -94,7 +94,7 @@ class Steps(LoopSteps):
                 self.near(np.array(columns)[:, 10 * bodies.index(link)], extrapolated(masses, 0.02)[..., 0], 1e-7, f"{model} {integrator}")
 
     def test_batches(self):
-        """A row has the same bits alone, in a batch, and beside any other outputs."""
+        """A row has the same bits in a request of one row and in a batch, whichever other outputs are selected."""
         for model in self.MODELS:
             s = only(self.states(model, 11, 36), *DRIVEN)
             for integrator in INTEGRATORS[1:]:
@@ -121,7 +121,7 @@ class Steps(LoopSteps):
                 self.assertEqual(both[name], self.ask_texts(model, name, {**fields, **options}), f"{model} {name}")
 
     def test_full(self):
-        """`full` is the tree's state at the start of the step, that of forward-dynamics, for every integrator."""
+        """The output `full` of a step is the tree's state at the start of the step, equal to that of forward-dynamics, for every integrator."""
         for model in self.MODELS:
             s = {**only(self.states(model, 3, 38), *DRIVEN), **LOADS[model]}
             expected = self.ask_texts(model, "forward-dynamics", {**s, "outputs": ["full"]})["full"]
@@ -130,8 +130,8 @@ class Steps(LoopSteps):
                 self.assertEqual(given["full"], expected, f"{model} {integrator}")
 
     def check_chain(self, model, s, torques, request):
-        """Checks that every node of a rollout has the bits of a step from the node before, with its passive coordinates
-        as guess."""
+        """Checks that every node of a rollout has the bits of `step` from the node before, with the passive coordinates of that node as the
+        guess."""
         outputs = [*MATRICES, "full"]
         rollout = {**only(s, "q", "qd"), "torques": torques, **request, "outputs": outputs}
         texts, values = self.ask_texts(model, "rollout", rollout), self.ask(model, "rollout", rollout)
@@ -165,8 +165,8 @@ class Steps(LoopSteps):
             self.check_chain("borne", s, choose.uniform(-1, 1, (2, 5, 8)).tolist(), {"step": H, "integrator": integrator})
 
     def test_long_motions(self):
-        """Over long motions the loops stay closed to rounding, the assembly stays, and RK4 without friction and gravity
-        keeps the energy."""
+        """Over long motions the loops stay closed to rounding, the assembly does not change, and RK4 without friction and gravity keeps the
+        energy."""
         s, guess = self.other_assembly()
         for model, q, more in (("five_bar", s["q"], {}), ("five_bar", s["q"], {"guess": guess}), ("delta", [0.4, 0.5, 0.3], {}),
                                ("four_bar", [0.5], {})):
@@ -191,7 +191,7 @@ class Steps(LoopSteps):
     FAST = {"q": [1] * 6, "qd": [-40] * 6, "step": 0.02}
 
     def test_loops_that_open(self):
-        """The problem names the node; a row fails alone."""
+        """The problem names the node; in a batch only the row fails."""
         tau = [0] * 6
         request, faster = {**self.FAST, "torques": [tau] * 3}, {"qd": [-100] * 6}
         answer = self.client.post("/v1/models/stewart/rollout", {**request, "integrator": "explicit_euler"})

@@ -96,7 +96,7 @@ class HeldSteps(LoopSteps):
                     self.near(np.array(more["parameter_matrix"])[:, at], extrapolated(masses, 0.02)[..., 0], 1e-7, what)
 
     def test_batches(self):
-        """A row has the same bits alone, in a batch, and beside any other outputs."""
+        """A row has the same bits in a request of one row and in a batch, whichever other outputs are selected."""
         for model in HELD:
             s = only(self.states(model, 11, 46), *DRIVEN)
             for integrator in INTEGRATORS[1:3]:

@@ -1,5 +1,5 @@
-"""Tests inverse kinematics of tasks for models with loops: goals that are found again, the order of priorities by the
-gradient in the null space, limits of passive joints, other assemblies, sequences and refusals."""
+"""Tests inverse kinematics of tasks for models with loops: goals that are computed from known positions, the order of priorities by the gradient
+in the null space, limits of passive joints, other assemblies, sequences and refusals."""
 import copy
 
 import numpy as np
@@ -26,8 +26,8 @@ class LoopTasks(Closed):
         return self.ask(model, "inverse-dynamics", {"q": q, "outputs": ["full"], **more})["full"]
 
     def test_goals_are_found_again(self):
-        """40 goals of each robot, from its reference: position or pose first and the centre of mass second, which the same
-        coordinates meet. Other operations find the frame there, and the loops closed."""
+        """40 goals of each robot, from its reference: the first priority is a position or pose, the second the centre of mass, and one position
+        of the robot fulfils both. Other operations find the frame there, and the loops closed."""
         for model, frame, turned in GOALS:
             q0 = np.array(self.reference(model)["q"])
             spread = 0.1 if model == "stewart" else 0.25
@@ -64,8 +64,8 @@ class LoopTasks(Closed):
             self.assertClose(np.linalg.norm(error), got["task_errors"][1][0], 1e-9)
 
     def test_limits_of_passive_joints(self):
-        """A rod of the five-bar may turn less than its goal would need: the joint stops at its limit, and the other task is met as
-        well as that allows: no neighbour within the limits is nearer. Without limits the goal is met."""
+        """A rod of the five-bar may turn less than its goal would need: the joint stops at its limit, and the error of the other task is the
+        least that this limit allows: no neighbouring position within the limits has a smaller one. Without limits the goal is reached."""
         document = copy.deepcopy(self.documents["five_bar"])
         rod = next(one for one in document["links"] if one["name"] == "left_rod")
         rod["joint"]["limits"] = {"position": [-1.3, -0.9]}
@@ -90,7 +90,7 @@ class LoopTasks(Closed):
         self.assertEqual(refused["code"], "out-of-reach")
 
     def test_a_guess_selects_the_assembly(self):
-        """The goal of another assembly is found with its guess, and the answer holds with this guess."""
+        """With a guess of another assembly a goal in that assembly is found, and other operations with this guess confirm the answer."""
         q0, other = self.reference("five_bar")["q"], [-1.5, -1.5]
         goal = self.poses("five_bar", q0, "tip", guess=other)["position"]
         self.assertGreater(np.linalg.norm(np.array(goal) - self.poses("five_bar", q0, "tip")["position"]), 0.05)
@@ -101,8 +101,8 @@ class LoopTasks(Closed):
         self.assertClose(got["q"], q0, 1e-6)
 
     def test_a_search_that_ends_in_another_assembly(self):
-        """Around a cusp of the singular set a path leads a 3-RRR to another assembly than the straight line from the reference: the
-        goal is met there, and the row says so, since no q of this request means that position."""
+        """Around a cusp of the singular set a path leads a 3-RRR to another assembly than the straight line from the reference: the goal is
+        reached there, and the row fails with a problem that says so, since q would select another position in other requests."""
         self.put_model("three_rrr", three_rrr())
         by, to = np.array([0.617, -1.652, -0.36]), np.array([0.318, 0.328, -0.696])
         active = [i for i, one in enumerate(three_rrr()["links"]) if one["joint"].get("actuated")]
@@ -123,7 +123,7 @@ class LoopTasks(Closed):
         self.assertClose(alone["q"], to.tolist(), 1e-7)
 
     def test_sequence(self):
-        """Rows of a path begin at the row before, and are those of single requests up to rounding errors."""
+        """In a sequence each row starts at the solution of the row before; the rows equal those of single requests up to rounding errors."""
         q0, n = self.reference("delta")["q"], 30
         place = np.array(self.poses("delta", q0, "tool")["position"])
         path = place + np.outer(np.linspace(0, 1, n), [0.12, -0.1, 0.05])
@@ -135,7 +135,7 @@ class LoopTasks(Closed):
             self.assertClose(q, got[i], 1e-8)
 
     def test_velocities(self):
-        """Without limits qd is J^-1 v; 9 states beside each other have the bits of single requests."""
+        """Without limits qd is J^-1 v; a batch of 9 states has the bits of single requests."""
         for model, frame, rows in (("delta", "tool", [0, 1, 2]), ("stewart", "centre", range(6))):
             q0, choose = np.array(self.reference(model)["q"]), np.random.default_rng(8)
             q = q0 + choose.uniform(-0.05, 0.05, (9, len(q0)))

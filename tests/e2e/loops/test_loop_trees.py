@@ -149,7 +149,7 @@ class Trees(Closed):
         self.near(back, batch["qdd"], 1e-9)
 
     def test_cut_elsewhere(self):
-        """The four-bar cut at the rocker's pivot: another tree with the same torques and forces."""
+        """The four-bar cut at the rocker's pivot instead of its usual joint has another tree, and must have the same torques and forces."""
         document = self.document()
         crank, rocker, coupler = document["links"]
         coupler.update(parent="crank", joint={"name": "coupler_joint", "type": "revolute", "axis": [0, 0, 1], "actuated": False,
@@ -198,8 +198,8 @@ class Trees(Closed):
 
 
 class Platforms(Rocked):
-    """The Gough-Stewart platform with three revolute joints in place of a spherical joint, and as a free body held by
-    six loops."""
+    """The Gough-Stewart platform in two other trees: with three revolute joints in place of a spherical joint, and with the platform on a
+    floating joint and six loops."""
     OUTPUTS = (("inverse-dynamics", (*MOTION,), ["tau"]), ("forward-dynamics", ("q", "qd", "tau"), ["qdd"]),
                ("mass-matrix", ("q",), ["mass_matrix", "inverse"]), ("bias", ("q", "qd"), ["bias", "coriolis", "gravity"]),
                ("coriolis", ("q", "qd"), ["coriolis_matrix", "christoffel"]),

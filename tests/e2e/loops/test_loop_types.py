@@ -1,5 +1,5 @@
-"""Tests loops of every type, each in a mechanism whose equation of motion fits one line; the same mechanism closed in
-several ways; redundant constraints."""
+"""Tests loops of every type, each in a mechanism with an equation of motion in closed form; the same mechanism closed in several ways; redundant
+constraints."""
 import copy
 import math
 

@@ -8,7 +8,7 @@ from closed import Closed
 
 # number of constraint rows of each kind of loop
 KINDS = {"spherical": 3, "revolute": 5, "prismatic": 5, "fixed": 6, "planar": 3, "helical": 5}
-# Each kind of loop, and for kinds with more than three rows also with the second arm on a spherical joint.
+# Each kind of loop, and for kinds with more than three constraint rows a second variant, in which the second arm is on a spherical joint.
 VARIANTS = [(kind, False) for kind in KINDS] + [(kind, True) for kind, rows in KINDS.items() if rows > 3]
 LOADS = [{"link": "b1", "force": [1, 2, 3], "torque": [0.1, 0.2, 0.3], "point": [0.1, 0, 0]},
          {"link": "a3", "force": [3, -1, 2], "frame": "link"}]
@@ -94,8 +94,8 @@ class Wrenches(Closed):
             "q": list(q), "qd": list(qd), "qdd": list(qdd), "wrenches": loads, "outputs": ["joint_wrenches"]})["joint_wrenches"])
 
     def test_a_tree_that_is_pushed(self):
-        """The tree under the loop's wrenches needs no effort at its passive joints and tau at the others, and has the
-        same joint wrenches."""
+        """The tree with the loop's wrenches as external wrenches needs zero effort at passive joints and tau at the others, and has the same
+        joint wrenches."""
         for kind, ball in VARIANTS:
             s = {name: value.tolist() for name, value in self.put(kind, 12, ball).items()}
             s.pop("qddd")
@@ -133,8 +133,8 @@ class Wrenches(Closed):
                 self.near(given["joint_wrench_rates"], rates, 1e-7, kind)
 
     def bennett(self, choose, alpha=0.7, beta=1.3, a=0.4):
-        """Puts a Bennett linkage (1903), a / sin alpha = b / sin beta. Returns a state. Five rows hold two passive joints, which turn
-        the space of motions that the rows allow: the constraint forces are those of least norm."""
+        """Puts a Bennett linkage (1903), a / sin alpha = b / sin beta. Returns a state. Its five constraint rows act on two passive joints and
+        are redundant: the constraint forces are those of least norm."""
         b = a * np.sin(beta) / np.sin(alpha)
         steps = [([0, 0, 0], [0, 0, 0]), ([a, 0, 0], [alpha, 0, 0]), ([b, 0, 0], [beta, 0, 0])]
         first = 0.8

@@ -156,7 +156,7 @@ class FiveBarForm(Closed):
             self.near(answer["acceleration"][r][:3], [*a, 0], 1e-10)
 
     def test_task_space(self):
-        """The inertia felt at the tip is (J M^-1 J^T)^-1."""
+        """The task-space inertia at the tip is (J M^-1 J^T)^-1."""
         q = np.array([2.1, 0.8])
         answer = self.ask("five_bar", "task-space", {"q": list(q), "frame": "tip", "axes": ["x", "y"], "outputs": ["inertia"]})
         J, M = self.five.tip_jacobian(q), self.five.mass_matrix(q)

@@ -1,5 +1,5 @@
-"""Tests that a mechanism that cannot close is refused after a bounded search that names the loop, and that a command tells
-when the search takes long."""
+"""Tests that a mechanism that cannot close is refused after a search of bounded time with a problem that names the loop, and that a sub-command
+prints a message while the search takes long."""
 import json
 import math
 import os
@@ -32,7 +32,7 @@ def torn(distance=3):
 
 
 def many(n, broken=False):
-    """n five-bar robots side by side; of the first, a joint is tilted if `broken`."""
+    """n five-bar robots side by side; if `broken`, a joint of the first robot is tilted."""
     document = {"gravity": FIVE_BAR["gravity"], "base": FIVE_BAR["base"], "links": [], "frames": [], "loops": []}
     for k in range(n):
         part = tilted() if broken and k == 0 else json.loads(json.dumps(FIVE_BAR))

@@ -9,7 +9,7 @@ ACTUATORS = ("general", "motor", "position", "velocity", "intvelocity", "orienta
 ORIENTATIONS = {"quat": "1 2 3 4", "axisangle": "1 2 3 40", "xyaxes": "1 2 0 -2 1 0", "zaxis": "1 2 3", "euler": "10 20 30"}
 MESH = 'vertex="0 0 0 .4 0 0 0 .5 0 0 0 .6"'
 
-# Attributes that an element needs beside the one under test.
+# Attributes that an element needs in addition to the one that is tested.
 NEEDED = {
     "mesh": {"name": "x", "vertex": "0 0 0 .4 0 0 0 .5 0 0 0 .6"}, "hfield": {"name": "x", "nrow": "2", "ncol": "2",
                                                                         "size": "1 1 1 .1"},
@@ -47,8 +47,8 @@ for name in "framepos framequat framexaxis frameyaxis framezaxis framelinvel fra
 for name in ACTUATORS:
     NEEDED.setdefault(name, {"joint": "j1"})
 
-# Legal values by attribute, or by element and attribute where these differ. A dict sets further attributes, a list
-# gives several values to try. Other attributes take the first two of GENERIC that MuJoCo accepts.
+# Legal values by attribute, or by element and attribute where these differ. A dict sets further attributes, a list gives several values to try.
+# All other attributes are tried with the first two values in GENERIC that MuJoCo accepts.
 VALUES = {
     **ORIENTATIONS, "user": "1", "group": "2", "class": "own", "childclass": "own", "pos": ".1 .2 .3", "mass": "3",
     "material": "mat", "density": "700", "armature": ".3", "damping": ".4", "stiffness": "5", "frictionloss": ".6",
@@ -142,7 +142,7 @@ BY_ELEMENT.update({
     ("user", "objname"): {"objtype": "body", "objname": "A"}, ("user", "needstage"): "vel", ("user", "datatype"): "positive",
     ("tendon", "tendon1"): "ten2", ("tendon", "tendon2"): "ten2",
 })
-# Elements that apply to the whole model and are written in a class of defaults.
+# Elements that are tested inside a class of <default>, where they apply to the whole model.
 IN_DEFAULT = {
     ("joint", "limited"): "false", ("joint", "range"): {"limited": "false", "range": "-20 30"}, ("geom", "fromto"): None,
     ("geom", "hfield"): None, ("site", "fromto"): None, ("site", "mesh"): None, ("general", "actdim"): "0",
@@ -152,7 +152,7 @@ IN_DEFAULT = {
     **{(name, "cranklength"): "2" for name in ACTUATORS}, ("dcmotor", "input"): None, ("dcmotor", "controller"): None,
     ("default", "class"): None, ("dcmotor", "lugre"): None, ("dcmotor", "inductance"): None, ("dcmotor", "thermal"): None,
 }
-# Attributes that are not tried: no value is legal in a text alone, or the value has no effect without another model.
+# Attributes that are not tried: no value is legal without other files, or the value has no effect without another model.
 UNTRIED = {"file": "names a file", "content_type": "is about a file", "fileright": "names a file", "fileleft": "names a file",
            "fileup": "names a file", "filedown": "names a file", "filefront": "names a file", "fileback": "names a file",
            "plugin": "needs a plugin that the program has loaded", "instance": "needs a plugin that the program has loaded",

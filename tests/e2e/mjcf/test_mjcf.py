@@ -47,7 +47,7 @@ class Agreement(ServerCase):
             back = list(zip(*turn))
             M = answer["mass-matrix"]["mass_matrix"][k]
             rigid = [a + b for a, b in zip(answer["bias"]["coriolis"][k], answer["bias"]["gravity"][k])]
-            # qdd of the product at which MuJoCo's accelerations are zero
+            # the product's qdd where MuJoCo's accelerations are zero: the two have different velocities of a free joint
             still = model.convert((state[0], state[1], [0.0] * model.nv))[2]
             loss = [c * ((v > 0) - (v < 0)) for c, v in zip(model.about["frictionloss"], converted[k][1])]
             tau = [a - b for a, b in zip(answer["inverse-dynamics"]["tau"][k], loss)]
@@ -150,7 +150,7 @@ class Requests(ServerCase):
 
 
 class Files(unittest.TestCase):
-    """Includes are read along the user's own paths; what is no file is not read."""
+    """On the command line included files may be anywhere: absolute paths, `..` and links are followed. Only regular files are read."""
 
     def check(self, inside, *beside, status=1):
         with tempfile.TemporaryDirectory() as folder:

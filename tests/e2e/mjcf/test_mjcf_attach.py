@@ -1,5 +1,5 @@
-"""Tests <attach> of MJCF against MuJoCo 3.14: where the copies stand, their names, classes and units, and which actuators and
-equalities come along. The robot and the models that it attaches come as one archive."""
+"""Tests <attach> of MJCF against MuJoCo 3.14: the poses of the copies, their names, classes and units, and which actuators and equalities are
+copied too. The robot and the models that it attaches come as one archive."""
 import base64
 import io
 import zipfile
@@ -64,7 +64,7 @@ class Attachments(mujoco3.Agreement):
         self.same(robot(attach("a", model="m", body="s") + attach("a", model="m", body="t"), models='<model name="m" file="pair.xml"/>'), pair=pair)
 
     def test_one_prefix_for_two_parts_with_actuators(self):
-        """MuJoCo repeats the actuators of the first part, so that the armature of its joint is wrong there."""
+        """MuJoCo copies the actuators of the first part twice, so that the armature of its joint is not compared."""
         part = LEG.replace('name="m" ', "").replace('name="n" ', "").replace('<mesh name="foot"', '<mesh name="none"')
         answer = self.put(robot(attach("a", model="leg", body="other") + attach("a", model="leg", frame="mount")), {"leg.xml": part.replace("none", "foot")}, "")
         self.assertIn(answer.status, (200, 201), answer)
@@ -75,7 +75,7 @@ class Attachments(mujoco3.Agreement):
         self.assertEqual(inertia["ahip"], 0.3 * 9 + 0.3)
 
     def test_classes_stay_apart(self):
-        """Classes of the robot must not affect what is attached, although the attached model has classes of the same names."""
+        """Default classes of the robot must not affect the attached bodies, although the attached model has classes of the same names."""
         classes = ('<default><joint armature=".9" damping=".4"/><geom density="3000"/><default class="soft"><joint damping="2"/></default>'
                    '<default class="hard"><joint stiffness="5"/></default></default>')
         body = '<body name="b"><joint name="j" axis="0 1 0"/><geom size=".2" pos="0 .3 0"/>{}</body>'
@@ -85,8 +85,8 @@ class Attachments(mujoco3.Agreement):
                 self.same(robot(body.replace("<body", '<body childclass="hard"').format(attach(model="leg", **part)), before=classes))
 
     def test_classes_of_one_name(self):
-        """Without a prefix, classes of both models have the same names. Behind the <attach> MuJoCo finds that of the attached model where
-        an element inherits a class, and that of the robot where an element states it."""
+        """Without a prefix, classes of both models have the same names. After the <attach>, an element that inherits a class gets that of the
+        attached model in MuJoCo, and an element with an attribute `class` that of the robot."""
         own = '<body{}><joint {} axis="0 1 0"/><geom size=".1" pos=".3 0 0"/></body>'
         for before in ("", '<default><joint armature=".9"/></default>', '<default><default class="soft"><joint damping="2" armature=".4"/></default></default>'):
             named = before and "soft" in before
@@ -111,7 +111,7 @@ class Attachments(mujoco3.Agreement):
                             before='<default><default class="soft"><joint damping=".6"/></default></default>', models='<model name="pair" file="pair.xml"/>'), pair=pair)
 
     def test_sections_keep_the_classes_of_the_robot(self):
-        """Behind an <attach> without prefix, tendons, equalities and actuators have the robot's defaults."""
+        """After an <attach> without prefix, tendons, equalities and actuators have the robot's defaults."""
         part = ('<mujoco model="part"><default><tendon damping="10"/><motor armature="10"/><equality active="false"/></default><worldbody><body><joint name="j"/>'
                 '<geom size=".1" pos="0 1 0"/></body></worldbody></mujoco>')
         body = '<body><joint name="k"/><geom size=".1" pos="1 0 0"/></body>'
@@ -217,7 +217,7 @@ class Attachments(mujoco3.Agreement):
         self.assertIn('<model file="leg.xml">: a request with one file has no other', answer.json()["detail"])
 
     def test_many_copies(self):
-        """Attachments that double ten thousand elements again and again are refused at a limit."""
+        """Nested attachments, each of which doubles ten thousand elements, are refused at a limit."""
         world = '<frame name="f">' + "<site/>" * 5000 + "</frame>" + "".join(f'<frame name="f{k}">{attach(f"{k}_", frame="f")}</frame>' for k in range(20))
         answer = self.put(robot(world), {"leg.xml": LEG}, "")
         self.assertEqual(answer.status, 413)

@@ -1,5 +1,4 @@
-"""Tests `torqued convert --bound`: MuJoCo 3.14 and libsdformat take every file, each change is listed, and nothing else
-changes."""
+"""Tests `torqued convert --bound`: MuJoCo 3.14 and libsdformat accept every written file, each change is listed, and nothing else changes."""
 import json
 import os
 import random
@@ -58,8 +57,7 @@ class Bounded(mujoco3.Agreement):
         return done.returncode, done.stdout, done.stderr
 
     def taken(self, document):
-        """Checks that MuJoCo takes the bounded file, and that its numbers are the server's for that file. Returns the list of
-        changes."""
+        """Checks that MuJoCo accepts the bounded file, and that its numbers are the server's for that file. Returns the list of changes."""
         status, text, said = self.convert(document, "--bound", "--to", "mjcf")
         self.assertEqual(status, 0, said)
         self.assertNotIn("MuJoCo refuses", said, text)
@@ -81,7 +79,7 @@ class Bounded(mujoco3.Agreement):
         return {one["name"]: one["inertial"] for one in self.client.get("/v1/models/read/document").json()["links"] if "inertial" in one}
 
     def test_robots(self):
-        """MuJoCo takes all robots of the tree; those that it takes without --bound are written as without."""
+        """MuJoCo accepts all robots of the tree with --bound; the option does not change the files that MuJoCo accepts without it."""
         for path in ROBOTS:
             with self.subTest(path), open(path, encoding="utf-8") as file:
                 document = json.load(file)
@@ -91,8 +89,8 @@ class Bounded(mujoco3.Agreement):
                 self.assertEqual(bool(changes), plain != self.convert(document, "--bound", "--to", "mjcf")[1])
 
     def test_the_nearest_balanced_inertia(self):
-        """Moments 0.7, 0.1, 0.9 have the second moments 0.15, 0.75, -0.05: without the last they are 0.75, 0.15, 0.9. The
-        same about random axes, and with several negative moments."""
+        """Moments 0.7, 0.1, 0.9 have the second moments 0.15, 0.75, -0.05: without the last they are 0.75, 0.15, 0.9. Also tries random axes and
+        several negative moments."""
         rng = random.Random(3)
         for moments in ([0.7, 0.1, 0.9], [0.02, 0.5, 0.01], [0, 0, 0.3]):
             for T in (np.diag(moments), *(turned(moments, rng) for _ in range(4))):
@@ -115,8 +113,8 @@ class Bounded(mujoco3.Agreement):
         self.assertEqual(len(self.taken(document)), 1)
 
     def test_links_without_mass(self):
-        """A leaf, a fork, a ball before a hinge, a floating base and a point mass get what they lack; a link that MuJoCo needs
-        only as a joint, and one whose fixed part has the mass, stay as they are."""
+        """A leaf, a fork, a ball joint before a hinge, a floating base and a point mass get the mass or inertia that they lack. A massless link
+        that becomes only a joint in MuJoCo, and one whose mass is on a link fixed to it, are not changed."""
         leaf = [link("a", "base", "revolute", BOX), link("b", "a", "revolute")]
         fork = [link("a", "base", "revolute"), link("b", "a", "revolute", BOX), link("c", "a", "revolute", BOX)]
         ball = [link("a", "base", "spherical"), link("b", "a", "revolute", BOX)]
@@ -153,7 +151,7 @@ class Bounded(mujoco3.Agreement):
         self.assertGreater(changed, 20)
 
     def test_changes_are_asked_for(self):
-        """--strict takes changes by --bound, and no other loss. A document is not bounded."""
+        """--strict accepts changes by --bound, but no other loss. --bound does not apply when a document is written."""
         bare = {"links": [link("a", "base", "revolute", BOX), link("b", "a", "revolute")]}
         self.assertEqual([self.convert(bare, "--to", "mjcf", "--strict", *more)[0] for more in ([], ["--bound"])], [1, 0])
         bare["links"][1]["joint"]["friction"] = {"load": 0.1}

@@ -1,5 +1,5 @@
-"""Tests that numbers which an attribute of MJCF lacks are those of its class, as in MuJoCo 3.14: `stiffness="1"` keeps the higher powers
-of a class that states three coefficients."""
+"""Tests that the numbers that are missing in an attribute of MJCF are taken from its class, as in MuJoCo 3.14: `stiffness="1"` keeps the higher
+powers of a class that states three coefficients."""
 import mujoco3
 import tap
 
@@ -29,7 +29,7 @@ class Classes(mujoco3.Agreement):
                         self.powers(classes("joint", attribute, outer, inner), 'class="d" ' + own.format(attribute))
 
     def test_tendons_and_actuators(self):
-        """The model holds their linear term alone: with the higher powers of the class, the report names what is lost."""
+        """The model can express only the linear term of these elements: if the class adds higher powers, the report names the loss."""
         for element, after in (("tendon", '<tendon><fixed class="d" {}><joint joint="j" coef="2"/></fixed></tendon>'),
                                ("motor", '<actuator><motor class="d" joint="j" gear="2" {}/></actuator>')):
             for outer, inner, own, whole in ((".1 .2 .3", "", 'damping=".7"', "0.7 0.2 0.3"), (".1 .2", ".5", 'damping=".7"', "0.7 0.2 0"),

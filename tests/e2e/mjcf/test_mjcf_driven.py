@@ -103,7 +103,7 @@ class Driven(mujoco3.Agreement):
         self.follow(file(five_bar(), twice, "j1"), ["j1", "s"])
 
     def test_two_loops_and_a_mimic(self):
-        """The cranks of two four-bars are coupled; the drive of the second one follows."""
+        """The cranks of two four-bars are coupled by an equality, so that the second one becomes a mimic."""
         second = four_bar().replace('"crank"', '"crank2"').replace('"coupler"', '"coupler2"').replace('"rocker"', '"rocker2"')
         for k in (1, 2, 3):
             second = second.replace(f'"j{k}"', f'"k{k}"')
@@ -121,7 +121,8 @@ class Driven(mujoco3.Agreement):
                     equality, actuator, more)
 
     def test_a_rod_that_spins(self):
-        """The ball joint of a rod is three hinges, the last along the rod: its turn is a coordinate that nothing drives."""
+        """The ball joint of a rod becomes three hinges, the last one along the rod: the rod's rotation about itself is a coordinate without an
+        actuator."""
         x, z = (v / math.hypot(0.4, 0.15) for v in (0.4, 0.15))
         axes = ((0, 1, 0), (-z, 0, x), (x, 0, z))
         hinges = "".join(f'<joint name="ball.{k + 1}" axis="{" ".join(map(repr, axis))}"/>' for k, axis in enumerate(axes))
@@ -142,7 +143,8 @@ class Driven(mujoco3.Agreement):
         return [self.without_rounding(item) for item in value] if isinstance(value, list) else value
 
     def test_what_a_rod_has_beside(self):
-        """Damping, armature and range of the ball joint are not held; a ball joint with an actuator or a hand stays one."""
+        """Damping, armature and range of the ball joint are reported as lost; if the ball joint has an actuator or the rod carries a body, it
+        cannot be replaced by hinges and the file is refused."""
         said = self.put_text("m", self.with_rod('<joint name="ball" type="ball" damping=".1" armature=".2" range="0 1"/>', RADIANS), "")
         for word in ("armature", "damping", "range"):
             self.assertEqual(sum(entry["code"] == "not-held" and entry["text"].startswith(word) for entry in said), 1, said)
@@ -152,7 +154,7 @@ class Driven(mujoco3.Agreement):
             self.assertEqual(answer.status, 422, answer)
 
     def test_keys_of_a_rod(self):
-        """The hinges of a configuration turn the rod as the quaternion of the key does."""
+        """In the configuration of a keyframe, the hinges must rotate the rod as the quaternion of the key does."""
         rng = np.random.default_rng(5)
         for _ in range(4):
             turn, swing = rng.normal(size=4), rng.uniform(-1, 1, 3)
@@ -176,7 +178,8 @@ class Driven(mujoco3.Agreement):
             self.assertClose(ours if np.dot(ours, theirs) > 0 else [-v for v in ours], theirs, 1e-12, scale=1)
 
     def test_drawn_stretched(self):
-        """At a position where the links lie in a line the rank is smaller than elsewhere: no wrong coordinate is made up."""
+        """At a position where the links lie in a line the rank is smaller than elsewhere: the server must not choose another coordinate because
+        of that."""
         world = body("crank", "0 0 1", hinge("j1"), body("coupler", ".2 0 0", hinge("j2"))) + body("rocker", ".9 0 1", hinge("j3"))
         text = file(world, '<connect body1="coupler" body2="rocker" anchor=".4 0 0"/>', "j1")
         answer = self.client.put("/v1/models/stretched", text.encode(), Content_Type="application/mjcf+xml")
@@ -202,7 +205,7 @@ class Driven(mujoco3.Agreement):
 
 
 class Gantry(mujoco3.Agreement):
-    """A weld of the free base to the world: the base is fixed there."""
+    """Tests a weld between a free base and the world, which fixes the base."""
     LEG = body("leg", ".1 0 -.1", hinge("hip"), body("shin", "0 .05 -.3", hinge("knee")))
 
     def robot(self, root="<freejoint/>", place='pos="0 0 1" euler="10 20 30"'):
@@ -223,7 +226,7 @@ class Gantry(mujoco3.Agreement):
             self.assertTrue(any('fixes the free body "pelvis"' in text for text in said), said)
 
     def test_where_relpose_says(self):
-        """The pose of the second body in the first one, whatever position the file draws."""
+        """The weld must place the second body in the first one as its attributes say, whatever pose the file gives the body."""
         half = math.radians(50) / 2
         turned = f"{math.cos(half)} 0 {math.sin(half)} 0"
         expected, _ = self.tau(file(self.robot("", f'pos=".1 .2 1.3" quat="{turned}"'), "", "hip knee"))
@@ -240,7 +243,7 @@ class Gantry(mujoco3.Agreement):
         self.assertEqual(self.client.get("/v1/models/m").json()["nv"], 8)
 
     def test_what_a_program_moves(self):
-        """A mocap body is moved from outside: what is welded to it is free, and a warning names the body."""
+        """A mocap body is moved by the user of MuJoCo: a body that is welded to it stays free, and a warning names the mocap body."""
         mocap = '<body name="hand" mocap="true"><geom size=".1"/><body name="palm" pos="0 0 .1"><geom size=".1"/></body></body>'
         for equality in ('<weld body1="hand" body2="pelvis"/>', '<weld body1="shin" body2="hand"/>', '<connect body1="palm" body2="shin" anchor="0 0 0"/>',
                          '<connect site1="s" site2="t"/>'):
@@ -254,7 +257,7 @@ class Gantry(mujoco3.Agreement):
 
 
 class Pinned(mujoco3.Agreement):
-    """A point of a free body is held to the world: the body is on a ball joint there."""
+    """Tests a <connect> of a free body's point to the world, which becomes a ball joint."""
     POINT = ".1 -.2 .3"
     SITES = '<site name="s" pos=".4 .1 .2" euler="5 6 7"/>', f'<site name="t" pos="{POINT}"/>'
 

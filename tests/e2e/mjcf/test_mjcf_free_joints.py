@@ -47,7 +47,7 @@ def robot(seed):
 
 class FreeJoints(mujoco3.Agreement):
     def forward(self, model, seed):
-        """MuJoCo's efforts give MuJoCo's accelerations."""
+        """Forward dynamics of the efforts that MuJoCo answers must give the accelerations of the same state."""
         drawn = mujoco.states(model, 2, seed)
         for state, theirs in zip(drawn, model.answer(drawn)):
             q, qd, qdd = model.convert(state)
@@ -57,7 +57,7 @@ class FreeJoints(mujoco3.Agreement):
             self.assertClose(ours, qdd, 1e-9, scale=max(map(abs, mujoco.apply(model.matrix(theirs), state[2]))), what="forward dynamics")
 
     def test_random_robots(self):
-        """A column of the turn is orthonormal, so that its transpose turns efforts back."""
+        """The matrix that converts velocities is orthonormal, so that its transpose converts efforts back."""
         for seed in range(ROBOTS):
             text = robot(seed)
             report = self.put_text("m", text)
@@ -67,7 +67,8 @@ class FreeJoints(mujoco3.Agreement):
             self.forward(model, seed)
 
     def test_half_turns(self):
-        """Just below and above half a turn the spring of a ball pulls back the shorter way, and at half a turn with all its force."""
+        """The spring of a ball joint acts along the shorter rotation, also just below and just above half a turn, where its moment is
+        largest."""
         text = f'<mujoco><option gravity="0 0 0"/><worldbody><body><joint type="ball" stiffness="3"/><geom size=".1"/></body></worldbody></mujoco>'
         self.put_text("m", text)
         model = Compiled(text)
@@ -79,7 +80,7 @@ class FreeJoints(mujoco3.Agreement):
                 self.assertClose(ours, theirs, 1e-9, scale=1e-3, what=f"angle {angle}")
 
     def test_springdamper(self):
-        """Stiffness and damping of MuJoCo follow from the mean inverse inertia of the joint's coordinates."""
+        """With the attribute springdamper MuJoCo derives stiffness and damping from the mean inverse inertia of the joint's coordinates."""
         for seed in range(7):
             for joint in ("ball", "free"):
                 text = robot(seed).replace(f'type="{joint}"', f'type="{joint}" springdamper="0.5 0.7"', 1)

@@ -1,6 +1,5 @@
-"""Tests MJCF files whose numbers depend on details of MuJoCo's compiler: the server computes what MuJoCo 3.14 does, or
-a warning names what the model lacks. Each kind has several variations: nested bodies, frames, classes, floating bases,
-loops."""
+"""Tests MJCF files whose numbers depend on details of MuJoCo's compiler: the server's numbers equal those of MuJoCo 3.14, or a warning names
+what the model cannot express. Each kind has several variations: nested bodies, frames, classes, floating bases, loops."""
 import math
 import os
 
@@ -251,7 +250,7 @@ for kind, cases in KINDS.items():
 
 
 class Warnings(mujoco3.Agreement):
-    """A warning names each feature that the model cannot hold."""
+    """Tests that a warning names each feature that the model cannot express."""
 
     def warned(self, text, *words, query="?equality=independent"):
         said = [entry["text"] for entry in self.put_text("m", text, query) if entry["code"] == "not-held"]
@@ -280,7 +279,7 @@ class Warnings(mujoco3.Agreement):
             self.assertTrue(any("armature and damping" in entry["text"] for entry in said), said)
 
     def test_polynomials(self):
-        """Balls and actuators have their linear terms alone, and so has a joint whose spring adds to that of a tendon."""
+        """Of ball joints, of actuators, and of joints with a tendon's spring in addition, the model has only the linear terms."""
         ball = '<body name="z"><joint name="b" type="ball" {}/>' + BOX + "</body>"
         for figure in ("damping", "stiffness"):
             self.warned(file(arm() + ball.format(f'{figure}="1 .5 .2"')), f"{figure} of <joint> is a polynomial")
@@ -310,7 +309,7 @@ class Warnings(mujoco3.Agreement):
 
 
 class Efforts(mujoco3.Agreement):
-    """Effort limits: the range of the sum of a joint's actuators, if it is symmetric."""
+    """Tests effort limits: the limit is the range of the sum of a joint's actuators, if this range is symmetric."""
 
     def effort(self, joint="", after="", before=RADIANS):
         text = file(arm(f'<joint name="j" axis="0 1 0" {joint}/>'), after, before)

@@ -1,5 +1,5 @@
-"""Tests random MJCF files with many features at once: they agree with MuJoCo 3.14, unless a warning names what the
-model lacks."""
+"""Tests random MJCF files with many features at once: they agree with MuJoCo 3.14, unless a warning names a feature that the model cannot
+express."""
 import random
 
 import mujoco3
@@ -54,7 +54,7 @@ class File:
         ends = kind not in ("sphere",) and rng.random() < 0.2
         where = f'fromto="{numbers(rng, 6)}"' if ends else pose(rng)
         weight = pick(rng, "", f'mass="{number(rng, 0.1, 3)}"', f'density="{number(rng, 100, 2000)}"')
-        # MuJoCo refuses a class with a pose beside `fromto`
+        # MuJoCo refuses `fromto` together with a class that has a pose
         return f'<geom type="{kind}" size="{size}" {where} {weight} {"" if ends else self.of_class()} group="{rng.randint(0, 5)}"/>'
 
     def inertial(self):

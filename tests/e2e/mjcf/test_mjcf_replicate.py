@@ -32,7 +32,8 @@ class Replicates(mujoco3.Agreement):
             self.same(file(replicate(**attributes)))
 
     def test_no_copies(self):
-        """MuJoCo makes none of a count of 0 or less, and leaves out actuators, tendons and equalities that refer to one."""
+        """For a count of 0 or less MuJoCo makes no copies, and leaves out actuators, tendons and equalities that refer to the missing
+        elements."""
         base = '<body name="base"><joint name="j" axis="0 1 0"/><geom size=".2" pos=".1 0 0"/>{}</body>'
         for count in (0, -2):
             for after in ("", '<actuator><motor joint="hip" gear="2" armature=".3"/><motor joint="j" gear="3" armature=".2"/></actuator>',
@@ -87,7 +88,7 @@ class Replicates(mujoco3.Agreement):
         self.assertEqual(len(Compiled(text).about["equalities"]), 2)
 
     def test_tendons_that_refer_to_the_copied(self):
-        """Each copy has its tendon, and the actuator of each copy pulls at this one."""
+        """Each copy has a tendon and an actuator of its own, and the actuator acts on the tendon of its copy."""
         fixed = '<fixed name="t" {}><joint joint="hip" coef="2"/><joint joint="ankle" coef="-3"/></fixed>'
         spatial = '<spatial name="u"><site site="toe"/><site site="w"/></spatial>'
         pulls = '<actuator><motor name="m" tendon="t" gear="2" armature=".3" damping=".2"/><motor tendon="u"/></actuator>'
@@ -137,7 +138,7 @@ class Generators(mujoco3.Agreement):
         self.assertProblem(self.client.put("/v1/models/m", file(robot, after), Content_Type="application/mjcf+xml"), 422)
 
     def test_nothing_else_moves(self):
-        """A file in which nothing moves but bodies that bend is refused, and the problem names what makes them."""
+        """A file in which only flexible bodies move is refused, and the problem names the element that generates them."""
         for generator in ('<composite type="cable" count="5 1 1" curve="s" size="1"><geom size=".1"/></composite>',
                           '<flexcomp name="f" type="grid" count="2 2 1" spacing=".1 .1 .1"/>'):
             for still in ("", '<body name="a"><geom size=".1"/></body>'):

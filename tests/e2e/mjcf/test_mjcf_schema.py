@@ -103,7 +103,8 @@ class Classes(mujoco3.Agreement):
         cls.count = collections.Counter()
 
     def texts(self, uses):
-        """Yields path, attribute, and the texts without and with the attribute, for all attributes of these uses."""
+        """Yields path, attribute, and the texts without and with the attribute, for all attributes that the table puts in one of the classes
+        `uses`."""
         for path, found in self.table.items():
             if any(name in WITHOUT_SAMPLE for name in path) or path == ("worldbody",):
                 continue

@@ -1,5 +1,5 @@
-"""Tests MJCF files with tendons: what fixed tendons exert at the joints is part of the model, with MuJoCo's numbers, and
-a warning names what the model lacks."""
+"""Tests MJCF files with tendons: the efforts of fixed tendons at the joints are part of the model and equal MuJoCo's, and a warning names the
+features of tendons that the model cannot express."""
 import mujoco
 import mujoco3
 import tap

@@ -1,5 +1,5 @@
-"""Tests that `torqued convert --to mjcf` writes files which MuJoCo 3.14 compiles to the same robot, or announces that
-MuJoCo refuses them. No joint type is silently written as another, in MJCF and URDF."""
+"""Tests that `torqued convert --to mjcf` writes files which MuJoCo 3.14 compiles to the same robot, or announces that MuJoCo refuses them.
+Neither in MJCF nor in URDF is a joint type silently written as another one."""
 import json
 import os
 import random
@@ -133,7 +133,7 @@ class Written(mujoco3.Agreement):
             self.written(document)
 
     def test_robots(self):
-        """All robots of the tree; those with loops as their spanning trees."""
+        """Writes all robots of the tree; of those with loops the spanning tree is compared."""
         for folder in ("models", os.path.join("tests", "data", "robots")):
             for name in sorted(os.listdir(os.path.join(ROOT, folder))):
                 if name.endswith(".json"):

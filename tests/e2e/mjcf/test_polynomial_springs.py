@@ -13,7 +13,7 @@ from harness import BINARY, ServerCase
 from mujoco3 import Compiled
 
 MASSES, RATIO, OFFSET = (1.3, 0.7, 0.4), -1.7, 0.25
-# stiffness of x, x^2, x^3; damping of v, v|v|, v^3; rest
+# for each slide: coefficients of x, x^2, x^3 (stiffness) and of v, v|v|, v^3 (damping), and the rest position
 SPRINGS = ((3.0, -2.5, 4.0, 0.6, 0.3, 0.2, 0.15), (0.0, 1.5, 0.7, 0.0, 0.0, 0.45, -0.2), (1.1, 0.8, 0.9, 0.2, 0.35, 0.1, 0.3))
 Q, QD, QDD, QDDD = (np.array(x) for x in ([0.7, -0.4], [-1.2, 0.9], [0.3, 1.4], [0.8, -0.5]))
 MULTIPLIERS = np.array([0.6, -1.3])
@@ -153,7 +153,7 @@ class Written(mujoco3.Agreement):
             return done.stdout, done.stderr
 
     def test_mjcf_keeps_them(self):
-        """MuJoCo has the same efforts with the file that is written."""
+        """MuJoCo computes the same efforts from the written MJCF file."""
         text, said = self.convert("mjcf")
         self.assertNotIn("polynomial", said)
         self.agree(text)

@@ -24,8 +24,8 @@ def joint(name, kind, axis, **more):
 
 
 def mimics(base="fixed", spherical=False, elastic=False):
-    """A tree whose mimic joints stand before and after their leaders, follow other mimics, include a prismatic joint
-    and negative multipliers, and have their own friction, springs, rotors and motors."""
+    """A tree with mimic joints before and after their leaders in the chain. Some follow other mimics, one is prismatic, some have negative
+    multipliers; they have friction, springs, rotors and motors of their own."""
     links = [
         {"name": "a", "parent": "hull", "inertial": body(2.1, (0.1, 0.02, -0.03)),
          "joint": joint("ja", "revolute", [0, 1, 0], mimic={"joint": "jc", "multiplier": -1.7, "offset": 0.21},
@@ -53,7 +53,7 @@ def mimics(base="fixed", spherical=False, elastic=False):
     for link in links:
         if link["joint"]["type"] != "spherical":
             link["joint"]["limits"] = limits(choose)
-    del links[-1]["joint"]["limits"]["position"]  # continuous joints take no position limits
+    del links[-1]["joint"]["limits"]["position"]  # the position limits of continuous joints would be refused
     return document
 
 
@@ -154,7 +154,7 @@ class Dependent(Closed):
             expected, got = self.differences(model, s, name, **more), np.array(exact[gradient])
             smooth = np.array(exact["margins"]) + 0.013 * np.abs(got).max(axis=1) < middle
             self.near(got[smooth], expected[smooth], tolerance, (model, gradient), 1)
-            # passive joints have no effort, hence margins in the middle and zero gradients
+            # passive joints have no effort, so that their margin is that of the effort 0 and their gradients are zero
             passive = (np.array(exact["margins"]) == middle) & (got == 0).all(axis=1)
             self.assertGreater((smooth | passive).mean(), 0.75, (model, gradient))
 

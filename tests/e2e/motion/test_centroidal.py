@@ -1,5 +1,5 @@
-"""Tests the motion of the centre of mass and the rates of the momentum in energy against differences in time, of a tree
-and of a mechanism with loops. tests/dynamics/test_momentum.c has trees and all derivatives by the complex step."""
+"""Tests the motion of the centre of mass and the rates of the momentum in energy against differences in time, of a tree and of a mechanism with
+loops. tests/dynamics/test_momentum.c compares random trees and all derivatives with the complex step."""
 import numpy as np
 import tap
 from closed import Closed

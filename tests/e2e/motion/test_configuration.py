@@ -36,7 +36,7 @@ class Configuration(Closed):
         return np.array(self.ask(model, "configuration", {"count": count, "seed": seed, "range": 3})["random"])
 
     def test_difference_undoes_integrate(self):
-        """The least displacement has |w| <= pi, so that the given ones, with |w| below pi, come back."""
+        """The least displacement has |w| <= pi, so that displacements with |w| below pi are found again from the positions that they lead to."""
         choose = np.random.default_rng(1)
         for model in ("panda", "solo12", "humanoid", "flying"):
             about = self.about(model)
@@ -112,8 +112,8 @@ class Configuration(Closed):
                 self.assertLess(abs(values.mean() - sum(limits) / 2), 0.1 * (limits[1] - limits[0]), joint["name"])
 
     def test_drawn_leaders_keep_the_interval_of_their_own_kind(self):
-        """A follower that turns, nearer to the base than its leader and at another ratio, changes no interval of the leader: an angle is
-        between -pi and pi, a length within `range`, which is 3 here."""
+        """A leader is drawn from the interval of its own joint type: an angle between -pi and pi, a length within `range`, here 3. A revolute
+        mimic that is nearer to the base than its leader, with another multiplier, must not change that."""
         link = lambda name, parent, **joint: {"name": name, "parent": parent, "inertial": body(1), "joint": {
             "name": "j" + name, "type": "continuous", "axis": [0, 1, 0], **joint}}
         follows = lambda leader, multiplier: {"mimic": {"joint": leader, "multiplier": multiplier, "offset": 0.2}}
@@ -135,7 +135,7 @@ class Configuration(Closed):
         self.assertTrue((abs(q[:, :3]) <= 3).all() and abs(q[:, :3]).max() > 2.9)
 
     def test_a_row_is_the_same_draw_in_any_batch(self):
-        """The numbers are fixed: they depend on seed and row alone, on every machine."""
+        """Drawn numbers depend only on the seed and on the index of the row, and are equal on all machines."""
         many, few = self.drawn("panda", 300, 7), self.drawn("panda", 3, 7)
         self.assertEqual(many[:3].tolist(), few.tolist())
         self.assertEqual(self.ask("panda", "configuration", {"seed": 7, "range": 3})["random"], few[0].tolist())

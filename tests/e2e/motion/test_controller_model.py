@@ -65,14 +65,14 @@ class Efforts(Believed):
             self.assertClose(tau, law(np.array(q), np.array(qd)).tolist(), 1e-11, 10)
 
     def gravity(self, model, q, **more):
-        """Returns the load of gravity alone, without springs."""
+        """Returns the efforts of gravity without those of springs."""
         return np.array(self.ask(model, "bias", {"q": list(q), "outputs": ["gravity"], **more})["gravity"])
 
     def needed(self, model, q, qd, qdd):
         return np.array(self.ask(model, "inverse-dynamics", {"q": list(q), "qd": list(qd), "qdd": list(qdd)})["tau"])
 
     def test_arm(self):
-        """Each controller that has a model, continuous and sampled."""
+        """Tests each controller that uses a model, continuous and sampled."""
         r = np.array([0.4, 0.2, -0.1])
         laws = {"pd_gravity": lambda q, qd: 40 * (r - q) - 9 * qd + self.gravity("arm.believed", q),
                 "computed_torque": lambda q, qd: self.needed("arm.believed", q, qd, 40 * (r - q) - 9 * qd),
@@ -87,7 +87,7 @@ class Efforts(Believed):
                                                           found["tau"])).max(), 1e-3, "the models are too alike for this test")
 
     def test_friction_that_the_model_does_not_have(self):
-        """`knows_friction` is about the friction of the controller's model."""
+        """With `knows_friction` a controller compensates the friction of the controller's model, not that of the robot's."""
         r = [0.4, 0.2, -0.1]
         drive = self.drive("arm", "computed_torque", r, knows_friction=False)
         def law(q, qd):
@@ -96,7 +96,7 @@ class Efforts(Believed):
         self.assertLaw(self.run_samples("arm", [0.3, 0.1, -0.4], [0.2, 0.1, -0.5], drive), law)
 
     def test_gravity_payload_and_parameters_of_the_request(self):
-        """The gravity is the controller's, too; payload and parameters are the robot's alone."""
+        """The request's `gravity` applies to the controller's model too; its payload and parameters apply to the robot only."""
         r, gravity = [0.4, 0.2, -0.1], [1, -2, -7]
         drive = self.drive("arm", "pd_gravity", r)
         more = {"gravity": gravity, "payload": {"link": "c", "mass": 0.4, "com": [0.1, 0, 0.2]}}
@@ -108,7 +108,7 @@ class Efforts(Believed):
         self.assertNotEqual(found["q"][-1], bare["q"][-1])
 
     def test_floating_base(self):
-        """Partial feedback linearisation by the other model: the base is not driven, in the model as in the robot."""
+        """Partial feedback linearisation by the other model; the base has no actuator, neither in this model nor in the robot."""
         q, qd = [0.1, 0.2, 0.3, 0.5, -0.1, 0.2, 0.8, 0.4], [0.1, -0.2, 0.3, 0.4, 0.2, -0.1, 0.5]
         q[3:7] = (np.array(q[3:7]) / np.linalg.norm(q[3:7])).tolist()
         def law(q, qd):
@@ -132,7 +132,7 @@ class Efforts(Believed):
 
 class Motions(Believed):
     def test_against_scipy(self):
-        """The robot has the accelerations of its own model under the efforts of the other."""
+        """The robot's accelerations are those of its own model under the efforts that the other model gives."""
         q0, r = [0.3, 0.1, -0.4], np.array([0.5, 0.05, -0.2])
         def rate(t, y):
             tau = self.ask("arm.believed", "inverse-dynamics", {
@@ -145,8 +145,8 @@ class Motions(Believed):
             self.assertClose(a["q"][0] + a["qd"][0], list(expected), 1e-8, 1)
 
     def test_friction_that_sticks(self):
-        """The robot's hinge sticks. The computed torque compensates the sharp friction that the other model has: beside rest
-        the efforts have no jump, as with a model of the same friction."""
+        """The robot's hinge sticks. The computed torque compensates the sharp friction that the other model has: near zero velocity the efforts
+        do not jump, as with a model that has the robot's friction."""
         sharp = {"links": [{**ROD, "joint": {**ROD["joint"], "friction": {"coulomb": 2}}}]}
         weaker = {"links": [{**ROD, "joint": {**ROD["joint"], "friction": {"coulomb": 1.5}}}]}
         for name, document in (("sharp", sharp), ("weaker", weaker)):
@@ -158,14 +158,15 @@ class Motions(Believed):
         self.assertGreater(a["qd"][0][0], 0)
         law = inertia * (40 * (0.5 - a["q"][0][0]) - 9 * a["qd"][0][0]) + 9.81 * np.sin(a["q"][0][0]) + 1.5
         self.assertAlmostEqual(a["tau"][0][0], law, delta=1e-9)
-        # at rest 40 M e + 1.5, of which the friction 2 takes up what is left
+        # at rest the controller's effort is at most 40 M e + 1.5, and the hinge's friction of 2 balances the effort that gravity does not
         self.assertEqual(a["qd"][1], [0])
         self.assertLess(inertia * 40 * abs(0.5 - a["q"][1][0]), 2 + 1.5)
         same = self.simulate("sharp", {**run, "input": {**drive, "model": "sharp"}}, "q", "qd", "tau")
         self.assertEqual(same, self.simulate("sharp", {**run, "input": {k: v for k, v in drive.items() if k != "model"}}, "q", "qd", "tau"))
 
     def test_its_own_model_and_batches(self):
-        """The robot's own model gives the bits that no model gives; a row of a batch has the bits of the row alone."""
+        """With the robot's own model as the controller's `model` the answer has the bits of a request without `model`; a row of a batch has the
+        bits of a request of one row."""
         for controller in ("pd_gravity", "computed_torque", "pd_feed_forward"):
             drive = self.drive("arm", controller, [0.4, 0.2, -0.1])
             own, none = ({**drive, "model": "arm"}, {k: v for k, v in drive.items() if k != "model"})
@@ -181,7 +182,7 @@ class Motions(Believed):
             self.assertEqual(one, {name: values[1] for name, values in masses.items()})
 
     def test_order_of_joints(self):
-        """`joints` orders the request; the controller's model has the order of the robot's model."""
+        """`joints` orders the numbers of the request only; the controller's coordinates follow the order of the robot's model."""
         plain = self.run_samples("arm", [0.3, 0.1, -0.4], [0.2, 0.1, -0.5], self.drive("arm", "pd_gravity", [0.4, 0.2, -0.1]))
         names = self.client.get("/v1/models/arm").json()["velocity_names"]
         turned = self.run_samples("arm", [-0.4, 0.3, 0.1], [-0.5, 0.2, 0.1], self.drive("arm", "pd_gravity", [-0.1, 0.4, 0.2]),
@@ -218,7 +219,7 @@ class Refusals(Believed):
                                           held=[{"frame": "c", "axes": ["x"]}]))
 
     def test_names(self):
-        """Coordinates of other names, or in another order, are another robot."""
+        """A model whose coordinates have other names or another order than the robot's is refused."""
         renamed = copy.deepcopy(ARM)
         renamed["links"][-1]["joint"]["name"] = "twig"
         self.assertEqual(self.client.put("/v1/models/renamed", renamed).status, 201)
@@ -230,7 +231,7 @@ class Refusals(Believed):
                                                  qd=[0, 0], locked={"branch": 0.2}))
 
     def test_tokens(self):
-        """A token that may use one model does not reach another through a controller."""
+        """A client whose token allows one model cannot use another model through a controller."""
         digest = hashlib.sha256(b"torqued_" + b"1" * 64).hexdigest()
         folder = self.enterContext(tempfile.TemporaryDirectory())
         with open(f"{folder}/tokens", "w") as file:

@@ -1,5 +1,5 @@
-"""Tests controllers of simulate: pid and pd_feed_forward, integral gains that do not wind up, controllers that are sampled
-and delayed as by a computer, and what controllers know of the robot, against SciPy's integrations of the same laws."""
+"""Tests controllers of simulate: pid and pd_feed_forward, integral gains that do not wind up, controllers that are sampled and delayed as by a
+computer, and which payload and friction controllers compensate; against SciPy's integrations of the same control laws."""
 import math
 import random
 
@@ -72,7 +72,7 @@ class Laws(Simulated):
             self.assertClose(a["position_error"][0], [wave(2)[0] - expected[0]], 1e-9, 1)
 
     def test_feed_forward_against_scipy(self):
-        """The efforts of the reference are those of inverse-dynamics along it, whatever the robot does."""
+        """The feed-forward efforts are those of inverse-dynamics along the reference, whatever the robot's state is."""
         model, q0 = "arm", [0.3, 0.1, -0.4]
         reference = {"amplitude": [0.3, 0.05, 0.4], "angular_frequency": [2, 3, 4], "offset": [0, 0.1, 0]}
         A, w, o = (np.array(reference[k]) for k in ("amplitude", "angular_frequency", "offset"))
@@ -88,8 +88,8 @@ class Laws(Simulated):
         self.assertClose(a["q"][0] + a["qd"][0], list(expected), 1e-8, 1)
 
     def test_integral_removes_what_the_model_does_not_know(self):
-        """Under a payload that the controller does not know, pd_gravity keeps an error at rest; with an integral gain ki the error
-        vanishes."""
+        """With a payload that the controller's model does not contain, pd_gravity comes to rest with an error; with an integral gain ki the
+        error vanishes."""
         for controller, ki in (("pd_gravity", 100), ("computed_torque", 300), ("pid", 100), ("pd_feed_forward", 100)):
             run = {"q": [0.2], "duration": 15, "times": [15], "tolerance": 1e-9, "payload": MASS}
             drive = {"controller": controller, "kp": 100, "kd": 20, "reference": [0.5]}
@@ -116,8 +116,8 @@ class Laws(Simulated):
         self.assertClose(a["q"][0] + a["qd"][0], list(expected[:2]), 1e-4, 1)
 
     def test_integral_does_not_wind_up_where_a_motor_of_a_transmission_is_clipped(self):
-        """A motor at its limit changes the efforts of both joints, and may raise one: an integral waits where it would grow
-        away from the effort that acts. The joints are two masses that slide across gravity."""
+        """A motor at its limit changes the efforts of both joints, and may raise one: a joint's integral waits while it would increase the
+        difference between the demanded and the acting effort. The joints are two masses that slide horizontally."""
         mass, matrix, most = np.array([1.3, 2.1]), np.array([[1.1, 0.6], [-0.45, 0.9]]), np.array([2.2, 3.1])
         coupled = {"links": [{"name": f"l{i}", "parent": "base", "inertial": {"mass": mass[i]}, "joint": {
             "name": f"j{i}", "type": "prismatic", "axis": [1 - i, i, 0]}} for i in range(2)],
@@ -133,10 +133,10 @@ class Laws(Simulated):
             nonlocal raised
             raised += (abs(tau) > abs(wanted) + 0.1).any()
             return np.array([*y[2:4], *(tau / mass), *np.where((wanted - tau) * e > 1e-12, 0, e)])
-        for _ in range(round(1.5 / h)):  # steps of Euler's improved method: at the limit z' jumps to and fro
+        for _ in range(round(1.5 / h)):  # Heun's method with short steps, since at a limit the rate z' of the integral switches on and off
             first = rate(y)
             y = y + h / 2 * (first + rate(y + h * first))
-        self.assertGreater(raised * h / 2, 0.2)  # s
+        self.assertGreater(raised * h / 2, 0.2)  # s, time during which a clipped motor raises the effort of a joint
         a = self.simulate("coupled", {"q": [0, 0], "duration": 1.5, "times": [1.5], "step": 1e-4, "input": {
             "controller": "pid", "kp": kp.tolist(), "kd": kd.tolist(), "ki": ki.tolist(), "reference": goal.tolist()}}, "q", "qd")
         self.assertClose(a["q"][0] + a["qd"][0], list(y[:4]), 2e-3, 1)
@@ -154,7 +154,7 @@ class Samples(Simulated):
                     self.assertClose(a["q"][-1] + a["qd"][-1], expected, 1e-8, 1)
 
     def test_efforts_are_held(self):
-        """tau changes with the samples only, and acts late by the delay; before that the effort of time 0 acts."""
+        """tau changes only at the samples and acts after the delay; before the first sample acts, tau is the effort of time 0."""
         times = [0.0005 + 0.001 * k for k in range(50)]
         a = self.simulate("pendulum", {"q": [0.1], "duration": 0.05, "times": times, "step": 1e-3, "input": {
             "controller": "pd_gravity", "kp": 80, "kd": 9, "reference": WAVE, "period": 0.01, "delay": 0.0043}}, "tau")
@@ -163,7 +163,7 @@ class Samples(Simulated):
         self.assertEqual(changes, [14, 24, 34, 44])
 
     def test_slow_samples_make_a_loop_unstable(self):
-        """A double integrator under sampled PD is stable as the eigenvalues of its discrete matrix say."""
+        """A double integrator under a sampled PD controller grows or decays as the eigenvalues of its discrete-time matrix predict."""
         free = {"gravity": [0, 0, 0], "q": [0.1], "duration": 4, "times": [4], "tolerance": 1e-9}
         for period, kp, kd in ((0.02, 50, 8), (0.05, 50, 8), (0.1, 50, 10), (0.2, 30, 4)):
             F = np.array([[1, period], [0, 1]]) - np.outer([period ** 2 / 2, period], [kp, kd]) / INERTIA
@@ -209,7 +209,8 @@ class Samples(Simulated):
         self.assertEqual(other, {name: [turned(row) for row in rows] for name, rows in plain.items()})
 
     def test_elastic_joints_and_loops(self):
-        """A motor is driven behind its spring, and a five-bar by its two motors, as SciPy drives them with the same samples."""
+        """The motor of an elastic joint, and a five-bar with two motors, follow a sampled controller as in SciPy's integration with the same
+        samples."""
         spring, link, rotor = 100, 1, 0.02
         elastic = {"gravity": [0, 0, 0], "links": [{"name": "a", "parent": "base", "joint": {
             "name": "j", "type": "revolute", "axis": [0, 0, 1], "elastic": {"stiffness": spring}, "rotor_inertia": rotor},
@@ -239,7 +240,8 @@ class Samples(Simulated):
         self.assertClose(a["q"][0] + a["qd"][0], list(y), 1e-8, 1)
 
     def test_joints_that_stick(self):
-        """A sampled controller moves a joint with sharp friction as SciPy does between its stops; at rest it sticks."""
+        """Under a sampled controller a joint with sharp friction moves as in SciPy's integration while it slides, and sticks when it comes to
+        rest."""
         rubbing = {"links": [{**ARM["links"][0], "joint": {**ARM["links"][0]["joint"], "friction": {"coulomb": 2}}}]}
         self.assertEqual(self.client.put("/v1/models/rubbing", rubbing).status, 201)
         run = {"q": [0.5], "duration": 2, "times": [2], "gravity": [0, 0, 0]}
@@ -250,7 +252,7 @@ class Samples(Simulated):
             self.assertLessEqual(abs(40 * a["q"][0][0]), 2 + 1e-9)
         a, b = (self.simulate("rubbing", {**run, "step": 1e-3, "q": q, "input": drive}, "q", "qd")
                 for q in ([0.5], [[-0.3], [0.5]]))
-        self.assertEqual({name: rows[1] for name, rows in b.items()}, a)  # the row before leaves nothing behind
+        self.assertEqual({name: rows[1] for name, rows in b.items()}, a)  # the state of the controller in the row before has no effect
 
 
 class Knowledge(Simulated):
@@ -267,7 +269,7 @@ class Knowledge(Simulated):
         self.assertEqual(self.rest(), self.rest(knows_payload=False))
 
     def test_payloads_of_rows(self):
-        """Each row's controller knows the payload of its row."""
+        """In a batch each row's controller compensates the payload of its own row."""
         run = {"q": [0.2], "duration": 0.5, "times": [0.5], "step": 1e-3, "input": {
             "controller": "computed_torque", "kp": 50, "kd": 10, "reference": [0.5], "knows_payload": True}}
         batch = self.simulate("pendulum", {**run, "payload": {**MASS, "mass": [0.5, 0.1, 2]}}, "q", "tau")

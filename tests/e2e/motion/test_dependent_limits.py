@@ -74,8 +74,8 @@ class DependentLimits(Dependent):
             self.assertEqual(np.frombuffer(matrix.value[1].value).tolist(), sum(got["margins"], []))
 
     def test_virtual_work(self):
-        """Virtual work: the effort at a leader's coordinate is that of its own joint plus multiplier times the efforts
-        of its followers."""
+        """By virtual work, the effort of a leader's coordinate is the effort at its own joint plus, for each follower, multiplier times the
+        effort at the follower's axis."""
         for model in ("tree", "floating"):
             s = self.tree_states(model, 5, 2)
             free = self.ask(model + "-free", "inverse-dynamics", {k: v for k, v in self.free_states(model, s).items() if k != "qddd"})["tau"]
@@ -107,8 +107,8 @@ class DependentLimits(Dependent):
             self.assertEqual([a["d" + name][i] for name in STATE for i in order], [x for name in STATE for x in b["d" + name]])
 
     def test_same_bits(self):
-        """Margins, gradients and simulations have the same bits with the target `scalar` (one lane) and the default
-        target, on servers of the same arithmetic class."""
+        """Margins, gradients and simulations have the same bits with the target `scalar` (one lane) and with the default target (several lanes),
+        on servers of the same arithmetic class."""
         other = Server("--target", "scalar")
         self.addCleanup(other.stop)
         client = other.client()
@@ -187,7 +187,7 @@ class DependentLimits(Dependent):
         self.ask("limited-delta", "margins", {**request, "kinds": ["effort"]})
 
     def test_guess_and_platform(self):
-        """The margins at a pose of the platform are those at the corresponding coordinates."""
+        """A request with the platform's pose gets the margins of a request with the corresponding motor coordinates."""
         s = self.states("delta", 3)
         poses = self.ask("limited-delta", "kinematics", {"q": s["q"], "outputs": ["poses"], "frames": ["platform"]})["poses"]["platform"]
         at = {"frame": "platform", "position": poses["position"]}
@@ -227,7 +227,7 @@ class DependentLimits(Dependent):
         self.near(self.ask("geared", "trajectory", {**request, "outputs": ["margins"]})["margins"], [still["margins"]] * 2, 1e-9)
 
     def test_no_limits(self):
-        """Without limits the margins are an empty list, in every operation and encoding, alone and in batches."""
+        """A model without limits gets an empty list of margins, in every operation and encoding, for one state and for batches."""
         q, line = [0.1] * 6, {"degree": 1, "duration": 1, "control_points": [[0] * 6, [1] * 6], "samples": 2, "dense": True}
         for kinds in ({}, {"kinds": ["effort_rate", "position"]}):
             for rows, margins in ((q, []), ([q, q], [[], []])):

@@ -111,7 +111,7 @@ class DependentMotions(Dependent):
                 "mimic": {"joint": "ja", "multiplier": -2, "offset": 0.05}, "limits": {"position": [-0.1, 0.2], "velocity": 1, "effort": 3}}}]}))}
 
     def test_formats(self):
-        """The follower is at -0.75 rad and -1.8 rad/s; gravity requires of it the torque of a single rod."""
+        """The follower is at -0.75 rad and -1.8 rad/s; the effort that gravity requires at its axis is that of a single rod."""
         for name, (kind, query, text) in self.FORMS.items():
             answer = self.client.put(f"/v1/models/arm-{name}{query}", text.encode(), Content_Type=kind)
             self.assertIn(answer.status, (200, 201), answer)

@@ -18,7 +18,7 @@ class Directional(ServerCase):
         return about, {name: (x if rows else x[0]).tolist() for name, x in state.items()}
 
     def test_rates_are_products_of_the_matrices_and_the_directions(self):
-        """Three directions of a robot that is pushed and carries a payload. The value of the operation has the same bits beside them as
+        """Three directions of a robot that is pushed and carries a payload. The operation's own outputs have the same bits with directions as
         without."""
         choose = np.random.default_rng(1)
         for model in ("panda", "solo12"):

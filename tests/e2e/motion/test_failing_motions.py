@@ -1,4 +1,5 @@
-"""Tests trajectories and simulations that fail alone ("on_error": "row"): a motion that fails at one sample is null as a whole."""
+"""Tests trajectories and simulations of a batch that fail without failing the request ("on_error": "row"): a motion that fails at one sample is
+null as a whole."""
 import math
 import random
 
@@ -44,8 +45,7 @@ class FailingMotions(FailingRowsCase):
                    {3: None, 5: None})
 
     def test_simulations(self):
-        """Simulations with fixed steps run side by side in lanes: one diverges, and the others keep the bits that they
-        have alone."""
+        """Simulations with fixed steps run side by side in lanes: one diverges, and the others have the bits of requests of one row."""
         rows = self.arm_rows(21)
         rows = {"q": rows["q"], "qd": rows["qd"]}
         rows["qd"][4] = [1e60] * 4

@@ -35,7 +35,8 @@ class FastestTiming(ServerCase):
         return np.array(self.ask(model, "inverse-dynamics", {name: x.tolist() for name, x in state.items()} | {"friction": False})["tau"])
 
     def optimum(self, model, points):
-        """Returns the duration with the largest sum of squared rates, all limits at both ends of each interval."""
+        """Returns the duration of the motion with the largest sum of squared rates that keeps all limits at both ends of each interval of the
+        grid."""
         s = np.linspace(0, 1, INTERVALS + 1)
         spline, width = clamped(4, points), np.diff(s)
         q, first, second = spline(s), spline(s, nu=1), spline(s, nu=2)
@@ -62,8 +63,8 @@ class FastestTiming(ServerCase):
         return (2 * width / (rate[1:] + rate[:-1])).sum()
 
     def test_optimum(self):
-        """TOPP-RA takes the largest rate at every place in turn, which is optimal but for torques with a coefficient of
-        the acceleration that passes through zero (Pham & Pham 2018)."""
+        """TOPP-RA takes the largest possible rate at one place after another. This is optimal except where the coefficient of the acceleration
+        in a torque passes through zero (Pham & Pham 2018)."""
         for model in ARMS:
             for seed in range(3):
                 with self.subTest(model=model, seed=seed):
@@ -75,8 +76,8 @@ class FastestTiming(ServerCase):
                     self.assertEqual(found["times"][-1], found["duration"])
 
     def test_limits(self):
-        """With ten places in an interval no limit is exceeded at any, nor by the torques of inverse-dynamics there; the
-        motion is the path with the derivatives of s, and times are those of constant s̈."""
+        """On a grid ten times finer no limit is exceeded, with the torques of inverse-dynamics. The motion is the path with the answered
+        derivatives of s, and the times follow from constant s̈ in each interval."""
         for model in ARMS:
             points, spline = self.path(model, 7), clamped(4, self.path(model, 7))
             found = {name: np.array(x) for name, x in self.ask(model, "path-timing", self.request(model, points, 10)).items() if name != "limits"}
@@ -94,8 +95,8 @@ class FastestTiming(ServerCase):
             self.assertEqual((rate[0], rate[-1]), (0, 0))
 
     def test_the_active_limit_is_one_that_is_reached_on_either_side(self):
-        """Loads are shares of limits, with the accelerations of the interval before a place and of the one behind it. The
-        limit that a place names has a load of 1 on one side; a place without one has less room than that on neither."""
+        """A load is a value divided by its limit, computed with the acceleration of the interval before a place and with that of the interval
+        after it. The limit that `active` names for a place has the load 1 in one of the two; a place without a name has all loads below 1."""
         kinds, seen = ("effort", "velocity", "acceleration"), set()
         for model, share, acceleration in (("ur5", 0.6, 25), ("panda", 0.7, 18)):
             effort, velocity = share * np.array(ARMS[model][1]), 0.8 * ARMS[model][2]
@@ -120,8 +121,8 @@ class FastestTiming(ServerCase):
         self.assertEqual(seen, set(kinds))
 
     def test_bang_bang(self):
-        """A straight way of length L at a largest acceleration a takes 2 sqrt(L / a); with a largest velocity v it takes
-        L / v + v / a. Viscous friction d and effort F on a mass m: half the way at F - d v, then back."""
+        """A straight path of length L takes 2 sqrt(L / a) with the acceleration limit a, and L / v + v / a if the velocity is also limited by v.
+        A mass m with viscous friction d is accelerated by the effort F, then slowed down by -F."""
         self.put_model("slide", {"links": [{"name": "car", "parent": "base", "inertial": body(2, (0, 0, 0)), "joint": {
             "name": "x", "type": "prismatic", "axis": [1, 0, 0], "friction": {"viscous": 3},
             "limits": {"velocity": 1.5, "effort": 10}}}]})
@@ -135,7 +136,7 @@ class FastestTiming(ServerCase):
         rubbing = ask(kinds=["effort"])
         v = np.array(rubbing["qd"])[:, 0]
         self.assertLess(np.abs(np.abs(rubbing["tau"]).max() - 10), 1e-9)
-        # m dv/dt = F - d v, then m dv/dt = -F - d v: both in closed form; the switch is where the ways add to L.
+        # m dv/dt = F - d v, then m dv/dt = -F - d v: both in closed form; the switch from F to -F is where both distances add to L.
         m, d, F, L = 2, 3, 10, 1.2
         way = lambda t: F / d * (t - m / d * (1 - np.exp(-d * t / m)))
         top = lambda t: F / d * (1 - np.exp(-d * t / m))
@@ -151,7 +152,7 @@ class FastestTiming(ServerCase):
     # --- limits of jerk and effort_rate ----------------------------------------------------------------------------------
 
     def between(self, found, spline, intervals, times):
-        """Returns q to qddd at `times` as many places, from the cubic polynomials of (dr/dt)² in each interval."""
+        """Returns q, qd, qdd and qddd on a grid `times` as fine, from the cubic polynomials of (dr/dt)² in each interval."""
         places = len(found["sd"]) - 1
         parts, r = places // intervals, np.arange(places + 1) / places
         rate = np.array(found["sd"])[1:-1] / (30 * r[1:-1] ** 2 * (1 - r[1:-1]) ** 2)
@@ -169,7 +170,7 @@ class FastestTiming(ServerCase):
         return {"q": q0, "qd": q1 * v, "qdd": q2 * v ** 2 + q1 * u, "qddd": q3 * v ** 3 + 3 * q2 * v * u + q1 * j}
 
     def test_no_limit_is_exceeded_between_places(self):
-        """On a grid ten times finer than that of the places, with torques and rates by torque-derivative."""
+        """Limits of jerk and effort rate hold on a grid ten times finer, with torques and their rates by torque-derivative."""
         for model, more, loads in (("ur5", {}, 3), ("panda", {"jerk": 300, "acceleration": 15}, 5)):
             points, effort = self.path(model, 11), np.array(ARMS[model][1])
             limits = {"velocity": ARMS[model][2], "effort": effort.tolist(), "effort_rate": (20 * effort).tolist(), **more}
@@ -193,7 +194,8 @@ class FastestTiming(ServerCase):
                 self.assertLess(np.abs(np.array(answer[name]) - found[name]).max(), 1e-7)
 
     def test_jerk_alone_in_closed_form(self):
-        """A straight way L under a largest jerk j alone takes (32 L / j)^(1/3): the jerk is j, -j, -j, j for equal quarters."""
+        """A straight path of length L with only the jerk limited by j takes (32 L / j)^(1/3): the jerk is j, -j, -j, j in equal quarters of the
+        time."""
         self.put_model("cart", {"links": [{"name": "car", "parent": "base", "inertial": body(2, (0, 0, 0)), "joint": {
             "name": "x", "type": "prismatic", "axis": [1, 0, 0]}}]})
         found = self.ask("cart", "path-timing", {"degree": 1, "control_points": [[0.5], [1.7]], "samples": 1001,
@@ -206,7 +208,7 @@ class FastestTiming(ServerCase):
         self.assertGreater(np.median(np.abs(jerk)), 39.9)
 
     def test_damping_and_a_batch(self):
-        """Viscous friction in torques and in their rates."""
+        """Viscous friction counts in the limits of torques and of their rates."""
         self.put_model("damped", {"links": [{"name": "car", "parent": "base", "inertial": body(2, (0, 0, 0)), "joint": {
             "name": "x", "type": "prismatic", "axis": [1, 0, 0], "friction": {"viscous": 3},
             "limits": {"effort": 10, "effort_rate": 100}}}]})
@@ -237,7 +239,7 @@ class FastestTiming(ServerCase):
         self.assertEqual(plain["limits"], turned["limits"])
 
     def test_paths_that_rest_at_both_ends(self):
-        """Three equal control points at each end do not slow a path down: it is as fast as the same line without them."""
+        """Three equal control points at each end do not slow a path down: the motion takes as long as on the same line without these points."""
         way = np.array([1, -0.7, 0.85, -0.5, 0.65, -0.9])
         limits = {"kinds": ["velocity", "effort", "acceleration", "jerk"], "joint_limits": {"acceleration": 10, "jerk": 100}}
         ask = lambda values, degree, **more: self.ask("ur5", "path-timing", {
@@ -252,7 +254,7 @@ class FastestTiming(ServerCase):
             for key in ("qd", "qdd"):
                 self.assertLess(np.abs(np.array(found[key])[[0, -1]]).max(), 1e-12, key)
             self.assertLess(np.abs(np.diff(found["s"]) - 1 / 200).max(), 1e-12)
-        # A batch has places of one kind: with a path that does not rest, dense ones.
+        # all paths of a batch have the same grid: since one of them does not rest at its ends, the dense one
         both = ask([0, 0, 0, 0.18, 0.42, 0.6, 0.6, 0.6], 5, control_points=[np.multiply.outer(v, way).tolist() for v in (
             [0, 0, 0, 0.18, 0.42, 0.6, 0.6, 0.6], [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6])])
         self.assertLess(both["s"][0][1], 1e-5)
@@ -269,7 +271,7 @@ class FastestTiming(ServerCase):
         still = self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {
             "degree": 3, "control_points": [points[0]] * 5, "samples": 5}), 422)
         self.assertEqual(still["code"], "no-timing")
-        # The motor is too weak to hold the arm level, where the way up begins: the next sample is out of reach.
+        # the motor is too weak to hold the arm level, where the path begins
         self.put_model("weak", {"links": [{"name": "arm", "parent": "base", "inertial": body(1, (0.5, 0, 0)), "joint": {
             "name": "x", "type": "revolute", "axis": [0, 1, 0], "limits": {"position": [-9, 9], "velocity": 9, "effort": 3}}}]})
         lifted = self.assertProblem(self.client.post("/v1/models/weak/path-timing", {
@@ -288,7 +290,7 @@ class FastestTiming(ServerCase):
         self.assertIn("at s = 0.71 the path leaves the limits of position of shoulder_pan_joint", outside["detail"])
 
     def test_a_batch_is_its_paths(self):
-        """Rows have the bits that they have alone, and fail alone."""
+        """Rows have the bits of requests of one row; a row that fails does not fail the others."""
         points = np.array([self.path("ur5", 2)] * 3) * np.array([1, 1.1, 0.9])[:, None, None]
         request = self.request("ur5", points.tolist())
         whole = self.ask("ur5", "path-timing", request)
@@ -322,8 +324,9 @@ class FastestTiming(ServerCase):
             "name": "x", "type": "prismatic", "axis": [1, 0, 0], "friction": {"coulomb": 1}}}]})
         back = {"degree": 2, "control_points": [[0], [1], [0.3]], "samples": 41, "joint_limits": {"effort": 5, "effort_rate": 50}}
         self.assertIn("x turns back", ask("sharp", "/control_points", **back)["detail"])
-        place = lambda r: 10 * r**3 - 15 * r**4 + 6 * r**5  # s of a sample, where rates of efforts are limited
-        for n in range(1, 9):   # the slide turns back between samples n and n + 1 of 11, at s = 1 / (2 - c)
+        # s of the sample at the fraction r of the grid; this spacing is used where rates of efforts are limited
+        place = lambda r: 10 * r**3 - 15 * r**4 + 6 * r**5
+        for n in range(1, 9):   # the slide reverses between samples n and n + 1 of 11, at s = 1 / (2 - c) for the last control point c
             turning = {**back, "samples": 11, "control_points": [[0], [1], [2 - 1 / place((n + 0.4) / 10)]]}
             self.assertIn(f"at s = {place(n / 10):.6g} x turns back", ask("sharp", "/control_points", **turning)["detail"], n)
         weak = ask("ur5", "/control_points", samples=41, joint_limits={"effort": [150, 5, 150, 28, 28, 28], "effort_rate": 100})

@@ -31,14 +31,14 @@ def damped(document, damping):
 
 
 def rise(u, r):
-    """The derivative of order r of a rise from 0 to 1, from the nearer end for the sake of rounding."""
+    """Returns the derivative of order r of a smooth rise from 0 to 1 at u, computed from the nearer end so that rounding errors are small."""
     near = np.minimum(u, 1 - u)
     x = RISE.deriv(r)(near) if r else RISE(near)
     return np.where(u < 0.5, x, (1 - x if r == 0 else x * (-1) ** (r + 1)))
 
 
 def shape(times, orders=5, waves=0.0):
-    """Returns the derivatives of a rise from 0 to 1 in one second, and of an oscillation beside it."""
+    """Returns the derivatives of the sum of a rise from 0 to 1 in one second and an oscillation of amplitude `waves`."""
     t = np.asarray(times, float)
     return [rise(t, r) + waves * 5.0 ** r * np.sin(5 * t + 0.3 + r * np.pi / 2) for r in range(orders)]
 
@@ -80,7 +80,8 @@ class Damped(Closed):
         return names.index(joint), names.index(joint + ".motor"), spring["stiffness"], spring.get("damping", 0), spring.get("rest", 0)
 
     def load(self, model, joint, fields, loads):
-        """Returns the torque that the spring of a joint carries on each row: inverse dynamics with the spring unwound."""
+        """Returns the torque that the spring of a joint carries on each row: inverse dynamics at the motor position at which the spring has no
+        deflection."""
         rows = {name: np.array(fields[name]) for name in REAL[:3]}
         names = self.names(model)
         for name in names:
@@ -92,9 +93,9 @@ class Damped(Closed):
         return np.array(tau)[:, names.index(joint)]
 
     def integrate(self, model, joint, loads, start, at, waves):
-        """Integrates d e' + k e = tau, e = theta - q + rest, from e(0) = start on by Gauss's quadrature of 24 nodes between any
-        two times. The load is a polynomial through inverse dynamics at Chebyshev's nodes. Returns e at the times, e(0) of the
-        settled spring, and the load."""
+        """Integrates d e' + k e = tau, e = theta - q + rest, from e(0) = start on by Gauss's quadrature of 24 nodes between any two times. The
+        load is a polynomial through inverse dynamics at Chebyshev's nodes. Returns e at the times, the e(0) at which the spring is in
+        equilibrium, and the load."""
         nodes = (1 - np.cos(np.pi * (np.arange(120) + 0.5) / 120)) / 2
         load = Chebyshev.fit(nodes, self.load(model, joint, self.motion(model, nodes, waves), loads), 100, domain=[0, 1])
         _, _, k, d, _ = self.coordinates(model, joint)
@@ -125,7 +126,8 @@ class Damped(Closed):
         return times, e, tau
 
     def test_integration(self):
-        """Motors against a quadrature, from rest and from a given position, and one against SciPy's integration."""
+        """Compares the motors' motions with a quadrature, started in equilibrium and at a given position, and one of them with SciPy's
+        integration."""
         for model, joint in (("mixed", "shoulder_lift_joint"), ("mixed", "elbow_joint"), ("mixed", "wrist_1_joint"),
                              ("rigid", "wrist_2_joint"), ("soft", "elbow_joint")):
             for start in (None, 0.05):
@@ -136,7 +138,7 @@ class Damped(Closed):
         self.near(e, solution.y[0], 1e-8)
 
     def test_states_are_consistent(self):
-        """Every row of an integrated motion satisfies the equation of motion, and is the answer for its state alone."""
+        """Every row of an integrated motion satisfies the equation of motion, and equals the answer to a request with the state of this row."""
         times = np.linspace(0, 1, 101)
         for model in ("mixed", "rigid", "soft"):
             fields = self.motion(model, times, 0.1)
@@ -198,7 +200,7 @@ class Damped(Closed):
                 self.assertEqual(self.ask(model, "feed-forward", one), {name: x[row] for name, x in answer.items()})
 
     def test_accelerations_of_given_positions(self):
-        """theta'' is the rate of theta' along the motion: central differences of order six, theta by Taylor's series."""
+        """theta'' must be the rate of theta' along the motion: by central differences of second order, with theta by Taylor's series."""
         h, model = 1e-3, "mixed"
         names = self.names(model)
         choose = np.random.default_rng(5)
@@ -220,7 +222,7 @@ class Damped(Closed):
         self.assertLess(abs(errors[0] / errors[1] - 4), 0.2)
 
     def test_small_dampers(self):
-        """Motors tend to those without dampers in proportion to the damping, however small, also from a start in motion."""
+        """As the damping decreases, the motors' motion tends to that without dampers in proportion to it, also from a start in motion."""
         times = np.linspace(0, 1, 201)
         fields = self.motion("limber", times, 0.1)
         without = self.ask("limber", "feed-forward", fields)
@@ -239,8 +241,8 @@ class Damped(Closed):
             self.assertLess(abs(largest[name, 1e-2] / largest[name, 1e-4] - 100), 5, name)
 
     def test_errors(self):
-        """The error falls with the fourth power of the interval, with the third where the damper is faster than the interval
-        (the last joint), and the answer's estimate bounds it."""
+        """The error falls with the fourth power of the interval, with the third where the damper is faster than the interval (the last joint),
+        and the error estimate in the answer bounds it."""
         errors, model = [], "mixed"
         finest = np.array(self.ask(model, "feed-forward", self.motion(model, np.linspace(0, 1, 1025), 0.1))["qdd"])
         for n in (33, 65, 129):
@@ -265,7 +267,7 @@ class Damped(Closed):
             self.near(rest[name], whole[name][200:], 1e-8, name)
 
     def test_forms(self):
-        """One row; other orders of joints; inside evaluate; CBOR gives the same bits."""
+        """A single row, another order of the joints, the operation inside evaluate and CBOR give the same bits."""
         times = np.linspace(0, 1, 37)
         fields = self.motion("mixed", times, 0.1)
         answer = self.ask("mixed", "feed-forward", fields)

@@ -119,7 +119,7 @@ class FreeTrajectory(ServerCase):
             self.differentiate(model, *self.motion(model, 1, dense=True), {k: v for k, v in OF.items() if k != "dtau_dot"}, 1e-8)
 
     def test_points(self):
-        """Accelerations of points depend on those of free coordinates; positions and velocities do not."""
+        """Accelerations of points depend on the accelerations of free coordinates; positions and velocities of points do not."""
         of = {f"d_point_{y}": f"point_{y}" for y in ("positions", "velocities", "accelerations")}
         for seed, model in enumerate((*MODELS, *LOOPS)):
             request, mask = self.motion(model, seed, dense=True)
@@ -158,7 +158,7 @@ class FreeTrajectory(ServerCase):
         for y, output in moving.items():
             self.near(exact[f"{y}_dduration"], difference(served[output], T), tolerance, (model, y, "duration"))
         if moving != of:
-            return  # points have no gradients by knots
+            return  # gradients by knots exist only without points
         knots = [0.0] * 5 + [1.0] + [2.0] * 5
         exact = self.ask(model, "trajectory", {**request, "knots": knots, "outputs": [f"{y}_dknots" for y in of]})
         served = [self.ask(model, "trajectory", {**request, "knots": [*knots[:5], 1 + h, *knots[6:]], "outputs": [*of.values()]})
@@ -167,7 +167,7 @@ class FreeTrajectory(ServerCase):
             self.near(np.array(exact[f"{y}_dknots"])[..., 5], difference([a[output] for a in served], 0.5), 5 * tolerance, (model, y))
 
     def test_parameters(self):
-        """dtau_dparameters is that of sensitivity at the sampled states, with free coordinates and without."""
+        """The output dtau_dparameters equals that of sensitivity at the sampled states, with free coordinates and without."""
         for model in (*MODELS, *LOOPS):
             request, mask = self.motion(model, 6, signals=False)
             payload = {"link": self.about[model]["bodies"][-1], "mass": 0.4, "com": [0.1, 0, 0.05]}
@@ -181,7 +181,7 @@ class FreeTrajectory(ServerCase):
                 self.near(got["dtau_dparameters"], expected["dtau_dparameters"], 1e-12, (model, free))
 
     def test_parameters_of_rates(self):
-        """dtau_dot_dparameters is that of torque-derivative at the sampled states, with free coordinates and without."""
+        """The output dtau_dot_dparameters equals that of torque-derivative at the sampled states, with free coordinates and without."""
         for model in (*MODELS, *LOOPS):
             request, mask = self.motion(model, 7, signals=False)
             for free in (True, False):

@@ -82,7 +82,7 @@ class HessianProduct(ServerCase):
             self.assertEqual(both[operation], batch)
 
     def entries(self, model, q, request, value):
-        """Differences of value(q / |q|) by each entry of q: the server normalises."""
+        """Returns differences of value(q / |q|) by each entry of q, since the server normalises the quaternion."""
         h, n = 1e-6, len(q)
         shifted = np.repeat([q], 2 * n, 0)
         shifted[np.arange(n), np.arange(n)] += h

@@ -86,8 +86,8 @@ class LoadFrictionMotions(ServerCase):
         return np.hstack([q, qd])
 
     def test_simulations_follow_forward_dynamics(self):
-        """All integrators agree with RK4; at the kinks of |T| fixed steps lose accuracy. The energy agrees with the
-        works."""
+        """All integrators agree with RK4; at the kinks of |T| fixed steps lose accuracy. The change of energy is the work of actuators and
+        friction."""
         m = self.rows(3, 3, "q", "qd", "tau")
         for model in ("smooth", "coupled"):
             expected = self.integrate(model, m["q"], m["qd"], m["tau"], 0.2, 100)
@@ -151,7 +151,7 @@ class LoadFrictionMotions(ServerCase):
     # --- joints that stick --------------------------------------------------------------------------------------------
 
     def test_block_by_hand(self):
-        """A block under a growing force starts at weight (1 + load) + coulomb; then T = (tau - coulomb) / (1 + load)
+        """A block under a growing force starts to move when the force reaches weight (1 + load) + coulomb; then T = (tau - coulomb) / (1 + load)
         accelerates it against its weight."""
         weight, growth = MASS * G, 4.0
         start = weight * (1 + LOAD) + COULOMB
@@ -171,8 +171,8 @@ class LoadFrictionMotions(ServerCase):
             self.assertClose(b["qdd"][0], a["qdd"], 1e-9)
 
     def check_laws(self, q, qd, qdd, tau, load=(0.2, None, 0.15), coulomb=(0.7, None, 0.7)):
-        """Checks the law of sharp friction at every sample. Returns how often a joint sticks by more than its Coulomb
-        friction, held by the load's part."""
+        """Checks the law of sharp friction at every sample. Returns the number of samples at which a joint sticks under more than its Coulomb
+        friction, held by the part proportional to the load."""
         request = {"q": q, "qd": qd, "qdd": qdd}
         T = np.array(self.ask("sharp", "inverse-dynamics", {**request, "friction": False})["tau"])
         full = np.array(self.ask("sharp", "inverse-dynamics", request)["tau"])
@@ -190,8 +190,8 @@ class LoadFrictionMotions(ServerCase):
         return stuck
 
     def test_arm_sticks_and_slides(self):
-        """During swings that stop and restart, the friction follows its law; at some samples only the load's part of
-        friction holds a joint."""
+        """During swings that stop and restart, the friction follows its law; at some samples a joint sticks only because of the part of friction
+        that is proportional to the load."""
         rng, stuck = np.random.default_rng(4), 0
         t = np.linspace(0, 3, 31)
         for _ in range(4):

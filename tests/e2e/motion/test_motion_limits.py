@@ -57,7 +57,7 @@ class MotionLimits(ServerCase):
                 self.assertClose(((np.array(forth) - back) / (2 * h)).tolist(), np.array(answer[name])[:, :, v].tolist(), 1e-9)
 
     def test_trajectory(self):
-        """Margins of every sample and their derivatives by control points and duration."""
+        """Compares the margins of every sample with the limits, and their derivatives by control points and duration with differences."""
         points = np.random.default_rng(3).uniform(-1, 1, (6, 2))
         request = {"degree": 4, "duration": 1.3, "samples": 9, "control_points": points.tolist(), "kinds": KINDS, "dense": True,
                    "outputs": ["qdd", "qddd", "margins", "dmargins_dcontrol_points", "dmargins_dduration"]}

@@ -78,8 +78,8 @@ class FloatingBases(Prescribed):
             self.assertGreater(min(abs(a[work][-1]) for work in WORKS[2:]), 0.1)
 
     def test_against_scipy(self):
-        """A branched robot with one prescribed joint, the others under torques and friction. The reference solves the
-        equation of motion for these directly."""
+        """A branched robot with one prescribed joint, the others move under torques and friction. The reference integrates the equation of
+        motion of the other joints."""
         motion = {"values": [[0.2], [0.8], [-0.3], [0.1]], "interpolation": "cubic"}
         r = CubicSpline(np.linspace(0, 0.6, 4), [0.2, 0.8, -0.3, 0.1], bc_type="natural")
         torques = [1, -2, 3, 0.4, 0.5, -0.6, 0.7, 0, 0.2, -0.5]
@@ -116,7 +116,8 @@ class FloatingBases(Prescribed):
 
 class FixedBases(Prescribed):
     def test_everything_prescribed(self):
-        """With all coordinates prescribed, the efforts are those of inverse dynamics, and the works balance."""
+        """With all coordinates prescribed, the efforts are those of inverse dynamics, and the work of the efforts equals the change of
+        energy."""
         motion = {"amplitude": [0.3, 0.05, 0.4], "angular_frequency": [2, 3, 4], "phase": [0.5, 1, 0]}
         for how in METHODS:
             a = self.simulate("arm", {"q": [0] * 3, "duration": 2, "samples": 5, "prescribed": {
@@ -193,7 +194,7 @@ class FixedBases(Prescribed):
                         self.assertAlmostEqual(tau[6], -100 * q[7] - 20 * qd[6] + g[6], delta=1e-10)
 
     def test_elastic_joints(self):
-        """A motor has a prescribed motion, and its link follows through the spring; or the reverse."""
+        """A motor has a prescribed motion, and its link moves by the spring; then the link has a prescribed motion and the motor moves."""
         motion = {"amplitude": [0.5], "angular_frequency": [4], "offset": [0.3]}
         for name in ("upper_joint.motor", "upper_joint"):
             for how in METHODS:
@@ -227,7 +228,7 @@ class FixedBases(Prescribed):
             self.assertLess(np.abs(self.balance(a)).max(), 1e-8)
 
     def test_friction_that_sticks(self):
-        """A prescribed joint never sticks; the joint that it carries does."""
+        """A prescribed joint never sticks; the joint after it does, if its friction exceeds the inertial force."""
         rough = {"links": [
             {"name": "table", "parent": "base", "inertial": {"mass": 1}, "joint": {
                 "name": "shake", "type": "prismatic", "axis": [1, 0, 0], "friction": {"coulomb": 3}}},
@@ -235,7 +236,8 @@ class FixedBases(Prescribed):
                 "name": "slip", "type": "prismatic", "axis": [1, 0, 0], "friction": {"coulomb": 4}}}]}
         self.put_model("shaken", rough)
         request = {"q": [0, 0], "duration": 2, "samples": 9, "tolerance": 1e-9}
-        for amplitude, slips in ((0.4, False), (2, True)):  # accelerations of 4 A m/s^2 against 2 m/s^2 of friction
+        # the largest acceleration is 4 A m/s^2; friction allows 2 m/s^2 before the carried joint slips
+        for amplitude, slips in ((0.4, False), (2, True)):
             a = self.simulate("shaken", {**request, "prescribed": {"coordinates": ["shake"], "motion": {
                 "amplitude": [amplitude], "angular_frequency": [2], "phase": [math.pi / 2]}}}, "times", "q", "qd", "tau", *WORKS)
             moved = max(abs(q[1]) for q in a["q"])
@@ -283,7 +285,7 @@ class HeldFrames(Prescribed):
                     "coordinates": names, "motion": {"amplitude": [0.1] + [0] * 11, "angular_frequency": [5] * 12,
                                                      "phase": [phase] * 12, "offset": self.LEGS}}})
             self.assertEqual(self.assertProblem(answer, 422)["code"], "contradictory-contacts")
-        # on a rail only the acceleration contradicts
+        # here position and velocity are consistent, only the acceleration contradicts
         self.put_model("rail", slider())
         for how in METHODS:
             answer = self.client.post("/v1/models/rail/simulate", {

@@ -1,5 +1,5 @@
-"""Tests the backward pass of rollout: gains against a Riccati recursion of its own and SciPy, costs, damping, batches,
-feedback, and refusals."""
+"""Tests the backward pass of rollout: gains against a Riccati recursion written here and against SciPy's Riccati equation, costs, damping,
+batches, feedback, and refusals."""
 import numpy as np
 import tap
 from harness import ServerCase
@@ -47,7 +47,7 @@ class RolloutGains(ServerCase):
                        "torques": choose.normal(size=(steps, nv)).tolist(), **more}
 
     def test_gains_are_those_of_a_riccati_recursion(self):
-        """References at every node, weights of each coordinate, and a damping."""
+        """Compares the backward pass for a cost with a reference at every node, a weight for each coordinate, and damping."""
         choose, steps = np.random.default_rng(1), 5
         for model, integrator in (("two_link", "rk4"), ("panda", "semi_implicit_euler"), ("panda", "implicit_euler")):
             about, request = self.request(model, choose, steps, integrator=integrator, damping=0.07)
@@ -130,7 +130,7 @@ class RolloutGains(ServerCase):
         Q, R = np.diag([1, 2, 0.3, 0.1]), np.diag([0.5, 0.2])
         P = solve_discrete_are(A, B, Q, R)
         self.assertNear(got["gains"][0], -np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A), 1e-10)
-        self.assertNear(got["value_hessian"][0], P - Q, 1e-10)    # the cost of the state itself is not part of what follows
+        self.assertNear(got["value_hessian"][0], P - Q, 1e-10)    # the value at a node, without the cost Q of the node's own state
 
     def test_free_coordinates_have_no_gains_on_a_manifold(self):
         """The base of a quadruped has no motors: its state is the tangent, with held feet and without."""
@@ -168,7 +168,8 @@ class RolloutGains(ServerCase):
         self.assertNear(got["costs"], [0.5 * (w @ x**2 + 0.1 * u @ u) for x, u in zip(dx, tau)], 1e-12)
 
     def test_feedback_adds_the_gains_times_the_change_on_the_tangent(self):
-        """A rollout with feedback from another start: tau and states follow from a client's own steps."""
+        """A rollout with feedback from another start: tau and the states must be those of a client that computes the feedback and calls
+        `step`."""
         choose, steps = np.random.default_rng(3), 4
         about, request = self.request("solo12", choose, steps)
         gains = 0.1 * choose.normal(size=(steps, 18, 36))
@@ -225,8 +226,8 @@ class RolloutGains(ServerCase):
         cost = {"tau": 1}
         feedback = {"gains": np.zeros((2, 2, 4)).tolist(), "q": [[0, 0]] * 2, "qd": [[0, 0]] * 2}
         refuse = lambda more, pointer: self.assertProblem(self.client.post("/v1/models/two_link/rollout", {**request, **more}), 422, pointer)
-        refuse({}, "/outputs/4")                                                            # gains without a cost
-        refuse({"cost": cost, "outputs": ["q_after"]}, "/cost")                             # a cost that nothing uses
+        refuse({}, "/outputs/4")                                                            # the output of gains without a cost
+        refuse({"cost": cost, "outputs": ["q_after"]}, "/cost")                             # a cost without an output that uses it
         refuse({"cost": cost, "outputs": ["costs"], "damping": 1}, "/damping")
         refuse({"cost": cost, "outputs": ["costs"], "free": ["joint1"]}, "/free")
         refuse({"cost": cost, "damping": -1}, "/damping")
@@ -249,7 +250,7 @@ class RolloutGains(ServerCase):
 
 
 def change(reference, q):
-    """The change on the tangent from a floating position to another, by the matrix of the turn between them."""
+    """Returns the difference of two positions of a floating robot on the tangent space, by the logarithm of the rotation matrix between them."""
     R, S = matrix(reference[3:7]), matrix(q[3:7])
     turn = R.T @ S
     angle = np.arccos((np.trace(turn) - 1) / 2)
@@ -260,7 +261,8 @@ def change(reference, q):
 
 
 def derivative(dx):
-    """The derivative of the change by p += R e_v, R <- R exp(e_w): exp(dx_w), and the inverse of the right Jacobian."""
+    """Returns the derivative of change() by e in p += R e_v, R <- R exp(e_w): exp(dx_w) for the position, and the inverse of the right Jacobian
+    of rotations."""
     x = np.array([[0, -dx[5], dx[4]], [dx[5], 0, -dx[3]], [-dx[4], dx[3], 0]])
     right = sum((-1) ** k * np.linalg.matrix_power(x, k) / np.prod(np.arange(1.0, k + 2)) for k in range(25))
     J = np.eye(len(dx))

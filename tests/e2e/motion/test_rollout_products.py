@@ -16,7 +16,7 @@ BALL = {"gravity": [0, 0, -9.81], "base": {"type": "fixed", "link": "base"}, "li
 
 
 def turned(quaternions, w):
-    """r exp(w), of rows."""
+    """Returns the product of each quaternion in the rows of r with the quaternion of the rotation vector in w."""
     angle = np.linalg.norm(w, axis=-1, keepdims=True)
     x = w * np.sinc(angle / (2 * np.pi)) / 2
     real = np.cos(angle / 2)
@@ -29,7 +29,7 @@ def rotated(r, x):
 
 
 def bracket(a, b):
-    """[a, b] of two twists (v, w)."""
+    """Returns the Lie bracket [a, b] of two twists (v, w)."""
     return np.concatenate([np.cross(a[3:], b[:3]) + np.cross(a[:3], b[3:]), np.cross(a[3:], b[3:])])
 
 
@@ -39,7 +39,7 @@ class RolloutProducts(ServerCase):
         self.choose = np.random.default_rng(5)
 
     def case(self, model, integrator, steps=4, step=0.02):
-        """A request with a cost of all terms, its positions by rows, and two directions."""
+        """Returns a request with all terms of the cost and two directions."""
         about = self.ok(self.client.get(f"/v1/models/{model}"))
         nq, nv, choose = about["nq"], about["nv"], self.choose
         q = self.positions(model, nq)
@@ -64,7 +64,7 @@ class RolloutProducts(ServerCase):
         return slice(3, 7) if model == "solo12" else slice(0, 4)
 
     def moved(self, model, q, e):
-        """q displaced by rows e of nv entries each."""
+        """Returns q displaced by each row of e, which has nv entries, on the tangent space."""
         e, to = np.atleast_2d(e), np.repeat([q], len(np.atleast_2d(e)), 0)
         if model == "panda":
             return to + e
@@ -109,7 +109,7 @@ class RolloutProducts(ServerCase):
                         self.assertLess(error, 1e-8, (model, integrator, name))
 
     def test_products_of_long_steps(self):
-        """Turns of more than one radian a step, where closed forms replace series."""
+        """Joints with quaternions rotate by more than one radian in a step, where the kernels use closed forms instead of series."""
         self.models()
         for integrator in INTEGRATORS:
             request, along = self.case("ball", integrator, 2, 0.3)
@@ -121,12 +121,12 @@ class RolloutProducts(ServerCase):
                 self.assertLess(abs(np.array(got[f"hessian_products_{name}"][1]) - expected[name]).max() / size, 1e-6, (integrator, name))
 
     def twists(self, model, x):
-        """The directions of the joint with a quaternion."""
+        """Returns the entries of x along the axes of the joint with a quaternion."""
         return x[:6] if model == "solo12" else np.concatenate([np.zeros(3), x[:3]])
 
     def test_products_are_symmetric_but_for_brackets(self):
-        """<a, H b> - <b, H a> = <g, [b, a]>, which is zero without quaternions. With multipliers λ of the last state alone the
-        scalar is <λ, x> along axes that turn: minus <λ, [b+, a+]> with the rates of the last state (Maurer-Cartan)."""
+        """<a, H b> - <b, H a> = <g, [b, a]>, which is zero without quaternions. If only the last state has multipliers λ, the scalar is <λ, x>
+        along axes that rotate with the body: minus <λ, [b+, a+]> with the rates of the last state (Maurer-Cartan)."""
         for model in self.models():
             for integrator in INTEGRATORS:
                 request, along = self.case(model, integrator)

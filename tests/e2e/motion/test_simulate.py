@@ -1,5 +1,5 @@
-"""Tests simulate: motions against elliptic functions, SciPy's integrators and conservation laws; energy balances;
-tracking errors against their linear equation; the same bits alone and in batches."""
+"""Tests simulate: motions against elliptic functions, SciPy's integrators and conservation laws; energy balances; tracking errors against their
+linear equation; the same bits in single requests and in batches."""
 import math
 import random
 
@@ -88,7 +88,7 @@ class Motion(Simulated):
 
 
     def test_samples_cost_no_accuracy(self):
-        """Steps shortened by samples keep the tolerance: a rod under a sinusoidal torque, I q'' = 4 sin 2t."""
+        """Steps that are shortened to end at a sample keep the tolerance: a rod under a sinusoidal torque, I q'' = 4 sin 2t."""
         for how in ({"tolerance": 1e-8}, {"tolerance": 1e-8, "stiff": True}):
             for n in (2, 3, 9, 17, 33):
                 a = self.simulate("pendulum", {"q": [0], "duration": 8, "samples": n, "gravity": [0, 0, 0], "input": {

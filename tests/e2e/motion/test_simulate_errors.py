@@ -38,7 +38,8 @@ class Refusals(Simulated):
                 self.assertEqual(several[name], [rows[i] for i in (0, 0, 1, 1, 1, 2, 2)], (name, how))
 
     def test_a_singular_mass_matrix(self):
-        """A joint that moves no mass, with every method and as a row of a batch; an arm that is singular when straight.
+        """Mass matrices that are singular: a joint that moves no mass, with every method and as a row of a batch, and an arm that is singular
+        when straight.
         """
         document = pendulum()
         document["links"].append({"name": "tip", "parent": "bob", "joint": {"name": "spare", "type": "revolute", "axis": [0, 1, 0]}})
@@ -131,7 +132,7 @@ class Refusals(Simulated):
         for start in (1e101, -1e101):
             for how in ({"step": 0.01}, {"step": None, "tolerance": 1e-3}):
                 self.refused("integration-failed", None, model="runaway", q=[start], input={"tau": [0]}, gravity=[0, 0, 0], **how)
-        # The slide is so far away that terms of the other joints are lost in rounding and overflow.
+        # the link on the prismatic joint is so far away that terms of the other joints are lost in rounding and its inertia overflows
         far = {"links": [runaway["links"][0], {**ROD, "name": "bob", "parent": "rod", "joint": {**ROD["joint"], "axis": [0, 0, 1]}},
                          {**ROD, "name": "end", "parent": "bob", "joint": {"name": "reach", "type": "prismatic", "axis": [1, 0, 0]}}]}
         self.put_model("far", far)
@@ -199,7 +200,7 @@ class HangUp(Simulated):
         sock.close()
         give_up = time.monotonic() + PATIENCE / 4
         short = {"q": [0.5], "samples": 2, "duration": 1, "step": 1e-3}
-        # until the server notices
+        # until the server notices that the client has disconnected
         while (answer := self.client.post("/v1/models/pendulum/simulate", short)).status == 503:
             self.assertLess(time.monotonic(), give_up, answer)
             time.sleep(0.02)

@@ -21,7 +21,8 @@ CART_POLE = {"links": [
 SPIN = np.array([0.11, 0.17, 0.23])                        # principal inertias of the ball, about its joint
 BALL = {"gravity": [0, 0, 0], "links": [{"name": "ball", "parent": "base", "joint": {"name": "turn", "type": "spherical", "actuated": True},
                                          "inertial": {"mass": 2, "inertia": dict(zip(("xx", "yy", "zz"), SPIN.tolist()))}}]}
-SPRING, ROTOR, ROD, PULL = 150.0, 0.02, 0.7, 3.4           # N m/rad, kg m^2 twice, N m
+# stiffness in N m/rad, inertias of rotor and rod about the joint in kg m^2, largest gravity torque in N m
+SPRING, ROTOR, ROD, PULL = 150.0, 0.02, 0.7, 3.4
 ELASTIC = {"links": [{"name": "rod", "parent": "base", "joint": {"name": "joint", "type": "revolute", "axis": [0, 1, 0],
                                                                 "elastic": {"stiffness": SPRING}, "rotor_inertia": ROTOR},
                       "inertial": {"mass": 1, "com": [0, 0, PULL / G], "inertia": {"xx": 1, "yy": ROD - (PULL / G) ** 2, "zz": 1}}}]}
@@ -74,7 +75,7 @@ class Laws(Case):
         return 0.3 + 1.5 * math.sin(3 * t) + np.array(self.gains()) @ (np.array([0.2, 0.03, 0.04, -0.02]) - y)
 
     def test_every_coordinate_acts_on_every_torque(self):
-        """The force on the cart follows the pole, which a gain for each joint alone cannot do."""
+        """The force on the cart depends on the pole's angle and rate, which a controller with one gain for each joint cannot do."""
         y0 = [0.1, 0.3, 0.2, -0.4]
         expected = solve_ivp(lambda t, y: cart_pole(self.force(t, y), y), (0, 1.2), y0, **EXACT).y[:, -1]
         for how in EVERY_WAY:
@@ -85,7 +86,8 @@ class Laws(Case):
                 self.assertClose(a["position_error"][0] + a["velocity_error"][0], ([0.2, 0.03, 0.04, -0.02] - expected).tolist(), 1e-8, 1)
 
     def test_sampled_and_delayed(self):
-        """Between the instants at which a force begins to act the cart is under a constant force."""
+        """A sampled controller's force is constant from the instant at which it begins to act to the next such instant; SciPy integrates these
+        intervals."""
         period, delay, force = 0.04, 0.015, None
         y, waiting, sample = np.array([0.1, 0.3, 0.2, -0.4]), [], 0
         instants = sorted({round(k * period + d, 9) for k in range(15) for d in (0, delay)} - {round(14 * period + delay, 9)})
@@ -137,7 +139,7 @@ class Laws(Case):
                 self.assertClose(a["position_error"][0], (-(reference.inv() * Rotation.from_quat(expected[:4])).as_rotvec()).tolist(), 1e-8, 1)
 
     def test_elastic_joint(self):
-        """The motor sees the position of the rod and its own."""
+        """The motor of an elastic joint gets feedback of the rod's position and of its own."""
         K, u0, x0 = np.array([31.0, 12.0, 4.3, 1.7]), PULL * math.sin(0.8), [0.8, 0.8 - PULL * math.sin(0.8) / SPRING]
         def rate(_, y):
             spring = SPRING * (y[1] - y[0])
@@ -160,7 +162,8 @@ class Laws(Case):
                 self.assertClose(other[output], own[output], 1e-12)
 
     def test_floating_base(self):
-        """Errors of a floating base act on the torques of its joints: R_ref^T (p_ref - p), and minus the rotation vector."""
+        """The position and rotation error of a floating base contribute to the torques of the robot's joints: R_ref^T (p_ref - p), and minus the
+        rotation vector."""
         rng, nv = np.random.default_rng(5), 18
         K = np.vstack([np.zeros((6, 2 * nv)), rng.normal(size=(12, 2 * nv))])
         turn, ref = Rotation.from_rotvec([0.2, -0.4, 0.3]), Rotation.from_rotvec([-0.3, 0.1, 0.5])
@@ -175,7 +178,8 @@ class Laws(Case):
 
 class Forms(Case):
     def test_rows(self):
-        """Rows of references and of torques give the bits of their simulations alone; joints may have another order."""
+        """In a batch with a reference and a torque for each row, each row has the bits of a request of one row; the request may order the joints
+        differently."""
         gains, starts, goals = [regulator()[0].tolist(), [0] * 4], [[0.1, 0.2], [-0.2, 0.1], [0.3, -0.1]], [[0, 0], [0.2, 0], [-0.1, 0]]
         for how in EVERY_WAY:
             many = self.simulate("cart_pole", starts, {"gain_matrix": gains, "q": goals, "qd": [[0.1, 0], [0, 0.1], [0.2, 0.1]],

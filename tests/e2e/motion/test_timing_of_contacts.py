@@ -18,9 +18,9 @@ FEET = ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"]
 SOLO = [0, 0, 0.24, 0, 0, 0] + [0.05, 0.8, -1.6] * 2 + [0.05, -0.8, 1.6] * 2
 SOLE = [[0.11, 0.05, 0], [0.11, -0.05, 0], [-0.06, -0.05, 0], [-0.06, 0.05, 0]]
 BEND = {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3}  # rad
-DEGREE, KNOTS = 7, 60  # splines with these keep frames in place within 1e-9
+DEGREE, KNOTS = 7, 60  # degree and number of interpolated points with which the splines keep the held frames in place within 1e-9
 G = 9.81
-SHOE, LOAD = 0.4, 2.6  # kg
+SHOE, LOAD = 0.4, 2.6  # kg, masses of the shoe and of the load that slides on it
 SLIDER = {"base": {"type": "floating", "link": "shoe", "inertial": {"mass": SHOE, "com": [0, 0, 0], "inertia": {
     "xx": 0.01, "yy": 0.02, "zz": 0.03}}},
     "links": [{"name": "load", "parent": "shoe", "inertial": body(LOAD, (0, 0, 0.05)),
@@ -41,7 +41,7 @@ class TimingOfContacts(ContactCase):
     # --- paths that hold frames -------------------------------------------------------------------------------------------
 
     def state(self, coordinates):
-        """Returns q of upright states, from positions and no turn of the base in 6 coordinates."""
+        """Returns q from rows of coordinates in which the base has six entries, position and rotation; the rotation is zero."""
         c = np.atleast_2d(coordinates)
         return np.hstack([c[:, :3], np.zeros((len(c), 3)), np.ones((len(c), 1)), c[:, 6:]])
 
@@ -96,8 +96,8 @@ class TimingOfContacts(ContactCase):
         return found
 
     def program(self, sides, width, low, high, x, objective):
-        """Solves one program of a pass: s̈ and ṡ² at the start of an interval, with the polytopes of both ends. Returns
-        (s̈, ṡ²), or None."""
+        """Solves one linear program of a pass for s̈ and ṡ² at the start of an interval, subject to the constraints at both ends of the
+        interval. Returns (s̈, ṡ²), or None."""
         k = sides[0][0].shape[1] - 2
         blocks = [[], [], [], []]
         for end, (E, e, U, r) in enumerate(sides):
@@ -149,8 +149,8 @@ class TimingOfContacts(ContactCase):
         self.assertGreater(np.hstack(slack).min(), -1e-9 * size)
 
     def check_names(self, found, held, effort):
-        """A limit that is named has a multiplier, so that all wrenches reach it: in most places, since some name a limit of
-        the interval before, with another acceleration."""
+        """Checks that most of the limits in `active` are reached by the answered wrenches. Some places name a limit that is reached with the
+        acceleration of the interval before, which has other wrenches."""
         reached = 0
         for active, wrenches, tau in zip(map(int, found["active"]), found["contact_wrenches"], found["tau"]):
             limit = found["limits"][active]
@@ -215,8 +215,8 @@ class TimingOfContacts(ContactCase):
         self.check_wrenches("solo12", cone, points(FEET, friction_coefficient=0.3), 2.7)
 
     def test_random_robots_move_one_joint_beyond_held_frames(self):
-        """Several frames bear each robot, with wrenches of wide ranges. Only its last joint moves, and only a limit of its
-        acceleration binds: half the way it speeds up, half the way it slows down."""
+        """Each random robot has several held frames with wide limits of the wrenches. Only the last joint moves, and only its acceleration limit
+        is active: it accelerates over the first half of the path and decelerates over the second."""
         most, length = 7, 0.5
         for seed in (1, 104, 148, 254, 258, 261, 262):
             with self.subTest(seed=seed):
@@ -235,12 +235,13 @@ class TimingOfContacts(ContactCase):
     # --- closed forms -----------------------------------------------------------------------------------------------------
 
     def test_a_load_that_slides_on_a_shoe_is_limited_by_the_friction_of_the_shoe(self):
-        """The ground accelerates the load by at most mu g (M + m) / M, half the way forwards, half the way back."""
+        """The ground accelerates the load by at most mu g (M + m) / M, over the first half of the path forwards, over the second half
+        backwards."""
         for mu, length in ((0.2, 0.5), (0.7, 1.3)):
             held = points([f"foot{i}" for i in range(4)], friction_coefficient=mu, facets=4)
             found = self.ask("slider", "path-timing", {"degree": 1, "control_points": [[0] * 7, [0] * 6 + [length]], "samples": 101,
                                                        "kinds": ["position"], "held": held})
-            # with four facets the edge of the pyramid is above the tangent x
+            # with four facets an edge of the pyramid lies along the tangent x, so that the full mu acts
             most = mu * G * (SHOE + LOAD) / LOAD
             self.assertLess(abs(found["duration"] / (2 * np.sqrt(length / most)) - 1), 1e-6)
             self.assertEqual({found["limits"][int(i)]["kind"] for i in found["active"]}, {"friction_coefficient"})
@@ -264,7 +265,7 @@ class TimingOfContacts(ContactCase):
         return {"degree": 1, "control_points": [[0] * 7, [0] * 6 + [length]], "samples": samples, "kinds": ["position"], "held": held, **more}
 
     def test_a_batch_has_the_bits_of_single_paths(self):
-        """Also in CBOR, at any lane, and with other outputs."""
+        """A path gets the same bits in CBOR, at any index of a batch, and with other outputs selected."""
         sway = lambda s: np.column_stack([0.04 * np.sin(np.pi * s), 0.02 * np.sin(2 * np.pi * s), 0.03 * (np.cos(2 * np.pi * s) - 1)])
         held = points(FEET, friction_coefficient=0.5, least_normal_force=0.5)
         paths = [self.path("solo12", start, sway, held)[1] for start in (SOLO, [0.1, 0, 0.25] + SOLO[3:], [0, -0.2, 0.23] + SOLO[3:])]

@@ -48,7 +48,7 @@ class TimingOfFrames(ServerCase):
         return np.array(self.ask(model, "inverse-dynamics", {name: x.tolist() for name, x in state.items()} | {"friction": False})["tau"])
 
     def largest(self, model, frame_limits, q, qd, qdd):
-        """Returns the largest share of each limit of frames, from velocities and accelerations."""
+        """Returns for each frame limit the largest ratio of its value to the limit, from velocities and accelerations."""
         shares = {}
         for entry in frame_limits:
             v, a = self.derivatives(model, entry["frame"], q, qd, qdd)
@@ -91,7 +91,7 @@ class TimingOfFrames(ServerCase):
                     else:
                         vectors.append((d1[:, at:at + 3] / most, d2[:, at:at + 3] / most))
         bound[[0, -1]] = 0
-        for p, r in vectors:  # the first planes, which bound the problem
+        for p, r in vectors:  # tangent planes to start with, so that the program is bounded
             for end, axis, sign in itertools.product((0, 1), range(3), (1, -1)):
                 add(cells, end, sign * p[cells + end, axis], sign * r[cells + end, axis], np.ones(INTERVALS))
         for _ in range(40):
@@ -113,8 +113,8 @@ class TimingOfFrames(ServerCase):
         raise AssertionError("tangent planes do not settle")
 
     def test_optimum(self):
-        """A timing whose limits of frames bind is that of the linear programs. Where the largest rate at every place is
-        not the fastest motion (Pham & Pham 2018), programs with the largest sum of rates differ likewise."""
+        """A timing at frame limits equals that of the linear programs. Where taking the largest rate at each place is not optimal (Pham & Pham
+        2018), it may differ from the programs, which maximise the sum of squared rates."""
         for model, (_, _, tool, link) in ARMS.items():
             limits = [[{"frame": tool, kind: MOST[kind]}] for kind in KINDS]
             limits += [[{"frame": tool, **MOST}, {"frame": link, "speed": 0.4, "linear_acceleration": 2.5}]]
@@ -130,8 +130,7 @@ class TimingOfFrames(ServerCase):
                     self.assertGreater(found["duration"], 1.02 * self.ask(model, "path-timing", free)["duration"])
 
     def test_limits(self):
-        """With ten places in an interval no limit of a frame is exceeded at any, and each place names one that is
-        reached."""
+        """On a grid ten times finer no limit of a frame is exceeded, and each place of the original grid names a limit that is reached."""
         seen = set()
         for model, (_, _, tool, link) in ARMS.items():
             frame_limits = [{"frame": tool, **MOST}, {"frame": link, "angular_acceleration": 3, "speed": 0.3}]
@@ -140,7 +139,7 @@ class TimingOfFrames(ServerCase):
             for limit, share in shares.items():
                 self.assertLess(share.max(), 1 + 1e-9, limit)
             active = [found["limits"][int(i)] for i in found["active"] if i >= 0]
-            self.assertGreater(len(active), 100)  # reached at one end of most intervals
+            self.assertGreater(len(active), 100)  # in most intervals the limit is reached at one of the ends
             for limit in active:
                 if "frame" in limit:
                     seen.add(limit["kind"])
@@ -151,7 +150,7 @@ class TimingOfFrames(ServerCase):
         self.assertGreaterEqual(seen, {"speed", "angular_speed", "angular_acceleration"})
 
     def test_between_places(self):
-        """With a limit of jerk limits of frames hold on a grid ten times finer, too."""
+        """With a jerk limit, too, the limits of frames hold on a grid ten times finer."""
         for model, (_, _, tool, link) in ARMS.items():
             frame_limits = [{"frame": tool, **MOST}, {"frame": link, "angular_acceleration": 3, "speed": 0.3}]
             points = self.path(model, 11)
@@ -166,7 +165,7 @@ class TimingOfFrames(ServerCase):
             self.assertLess(found["duration"], 1.1 * found["second_order_duration"])
 
     def between(self, found, spline, intervals, times):
-        """Returns q, qd and qdd at `times` as many places, from the cubic polynomials of (dr/dt)² in each interval."""
+        """Returns q, qd and qdd on a grid `times` as fine, from the cubic polynomials of (dr/dt)² in each interval."""
         places = len(found["sd"]) - 1
         parts, r = places // intervals, np.arange(places + 1) / places
         rate = np.array(found["sd"])[1:-1] / (30 * r[1:-1] ** 2 * (1 - r[1:-1]) ** 2)
@@ -208,7 +207,8 @@ class TimingOfFrames(ServerCase):
             self.assertLess(abs(found["duration"] / duration - 1), within)
             self.assertLess(np.abs(np.array(found["qd"])).max(), np.sqrt(k) * (1 + 1e-9))
             self.assertAlmostEqual(found["dduration_dlimits"][0] / (-found["duration"] / (2 * most)), 1, 9)
-            self.assertLess(sum(place < 0 for place in found["active"]), 3)  # where it begins to slow down
+            # at most two places have no active limit: where the point begins to slow down
+            self.assertLess(sum(place < 0 for place in found["active"]), 3)
         swift = ask(201, linear_acceleration=most, speed=0.4)
         self.assertLess(abs(np.array(swift["qd"]).max() - 0.8), 1e-12)
 
@@ -241,7 +241,8 @@ class TimingOfFrames(ServerCase):
         return again
 
     def check_slopes(self, model, request, step, tolerance, least=0):
-        """Compares the derivatives by limits that cost more than a part `least` of the duration; returns how many cost 0.1 %."""
+        """Compares the derivatives by those limits whose relative change changes the duration by more than the fraction `least`; returns the
+        number of limits with more than 0.1 %."""
         request = {**request, "outputs": ["duration", "limits", "dduration_dlimits"]}
         found = self.ask(model, "path-timing", request)
         slopes, count = np.array(found["dduration_dlimits"]), 0
@@ -256,8 +257,8 @@ class TimingOfFrames(ServerCase):
         return count
 
     def test_derivatives_of_the_duration(self):
-        """By all limits of joints and frames, with gravity; also of paths with places within intervals, and with damping,
-        whose rows have roots of the rate."""
+        """Compares the derivatives by all limits of joints and frames, with gravity, also with further places inside the intervals, and with
+        viscous friction, whose constraints contain the root of ṡ²."""
         for model, (_, _, tool, link) in ARMS.items():
             frames = [{"frame": tool, **MOST}, {"frame": link, "speed": 0.4, "linear_acceleration": 1.5}]
             count = 0
@@ -278,16 +279,16 @@ class TimingOfFrames(ServerCase):
         self.assertGreater(self.check_slopes("damped", request, 1e-6, 1e-6), 1)
 
     def test_derivatives_of_a_swing(self):
-        """Where the motor is too weak to hold the arm, a least speed is needed, and it depends on the limits, too: a speed that
-        is limited ahead limits how slowly the arm comes, and a larger effort lets it come slower."""
+        """Where the motor is too weak to hold the arm, the arm must pass with a least speed, which depends on the limits too: the larger the
+        effort limit, the smaller is this speed."""
         self.swing()
         request = {"degree": 2, "control_points": [[np.pi / 2], [0.3], [-np.pi / 2]], "samples": 101, "kinds": ["position"],
                    "joint_limits": {"effort": 4.2}, "frame_limits": [{"frame": "tip", "speed": 2.6, "linear_acceleration": 9}]}
         self.assertGreater(self.check_slopes("swing", request, 1e-6, 1e-6), 1)
 
     def test_derivatives_with_jerk(self):
-        """The timing is slowed down a little so that limits hold between places, by an amount that depends on the limits,
-        so that differences of durations come only near the derivatives. test_scale is more exact."""
+        """The timing is slowed down a little so that limits hold between places, by an amount that depends on the limits, so that differences of
+        durations agree with the derivatives only approximately. test_scale is more exact."""
         effort, tool = ARMS["ur5"][1:3]
         request = self.request("ur5", self.path("ur5", 33), [{"frame": tool, "speed": 0.6, "linear_acceleration": 3}], 80, 10, kinds=["effort"],
                                joint_limits={"velocity": 1.2, "jerk": 200, "effort_rate": (10 * np.array(effort)).tolist()})

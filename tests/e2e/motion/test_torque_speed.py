@@ -1,6 +1,6 @@
-"""Tests torque-speed lines, |effort| <= stall_effort - slope |velocity|: margins against those of efforts and velocities
-with mimic joints, elastic joints, transmissions and loops, gradients against extrapolated differences, clipped
-controllers and the fastest timing of one joint in closed form, and an arm whose motors are at a limit all the way."""
+"""Tests torque-speed lines, |effort| <= stall_effort - slope |velocity|: margins against those of efforts and velocities with mimic joints,
+elastic joints, transmissions and loops, gradients against extrapolated differences, clipped controllers and the fastest timing of one joint in
+closed form, and an arm with one of its motors at a limit along the whole path."""
 import copy
 import json
 import math
@@ -18,7 +18,7 @@ STALL, SLOPE, INERTIA = 7, 2.5, 0.8
 
 
 def with_lines(document, speed=3):
-    """Gives all joints with a limit of effort a line, and a limit of effort equal to the stall effort."""
+    """Gives each joint that has an effort limit a torque-speed line, and sets its effort limit to the stall effort."""
     document, choose = copy.deepcopy(document), np.random.default_rng(8)
     for link in document["links"]:
         if "effort" in link["joint"].get("limits", {}):
@@ -43,7 +43,7 @@ class TorqueSpeed(Dependent):
         return self.about["lined-" + model]
 
     def speeds(self, model, s, got):
-        """Returns the speed of each line's drive, and its line."""
+        """Returns for each torque-speed line the speed of its joint or motor, and the line."""
         names, velocity = self.about[model]["velocity_names"], {}
         for limit, margins in zip(got["limits"], np.array(got["margins"]).T):
             if limit["kind"] == "velocity":
@@ -68,8 +68,8 @@ class TorqueSpeed(Dependent):
         self.assertGreater(count, 3)
 
     def test_margins(self):
-        """The margin is that of the effort less slope times the magnitude of the speed, for leaders, mimic joints, elastic
-        joints, whose motors count, and passive joints, whose effort is 0."""
+        """The margin is that of the effort less slope times the magnitude of the speed, for leaders, mimic joints, elastic joints, for which the
+        motor's effort and speed count, and passive joints, whose effort is 0."""
         for model in TREES:
             self.lined(model)
             self.check_margins("lined-" + model, self.tree_states(model, 9))
@@ -90,7 +90,8 @@ class TorqueSpeed(Dependent):
             for name, gradient in zip(STATE, GRADIENTS):
                 expected = self.differences(of, s, name, kinds=LINE)
                 got = np.array(exact[gradient])
-                smooth = (reach > 0.02 * np.abs(got).max(axis=1)) | ((reach == 0) & (name != "q"))  # far from where the side changes
+                # only where the limit of the other direction is not about to be the nearer one
+                smooth = (reach > 0.02 * np.abs(got).max(axis=1)) | ((reach == 0) & (name != "q"))
                 self.assertTrue(smooth.any(), (model, gradient))
                 self.near(got[smooth], expected[smooth], 1e-7, (model, gradient), max(1, np.abs(expected).max()))
             rows = {name: [value, (0.9 * np.array(value)).tolist()] for name, value in s.items() if name != "q"}
@@ -106,7 +107,7 @@ class TorqueSpeed(Dependent):
         self.assertEqual((got["dmargins_dqd"], got["dmargins_dqdd"]), ([[0]], [[INERTIA]]))
 
     def test_motors(self):
-        """The line of a motor of a transmission is in its own effort and rate."""
+        """The line of a transmission's motor limits the motor's own effort and rate, not those of a joint."""
         matrix = np.array([[0.02, 0], [0.015, -0.025]])
         line = {"stall_effort": 0.2, "slope": 0.001}
         joint = lambda name, axis: {"name": name, "type": "revolute", "axis": axis, "origin": {"xyz": [0.3, 0, 0.1]}}
@@ -150,8 +151,8 @@ class TorqueSpeed(Dependent):
             self.assertEqual(gradient["dcontrol_points"], got["dmargins_dcontrol_points"][gradient["sample"]][i])
 
     def test_clipped_controller(self):
-        """A controller that asks for too much accelerates a wheel with I w' = stall - slope w, hence
-        w = (stall / slope) (1 - exp(-slope t / I)). From above the speed without load, no torque acts."""
+        """A controller that asks for too much accelerates a wheel with I w' = stall - slope w, hence w = (stall / slope) (1 - exp(-slope t /
+        I)). Started above the no-load speed stall / slope, the wheel gets no torque."""
         self.put("wheel", flywheel())
         run = {"q": [0], "duration": 1.2, "times": [0.3, 1.2], "step": 0.002, "input": {"controller": "pd_gravity", "kp": 1e6, "kd": 0, "reference": [1000]}}
         got = self.ask("wheel", "simulate", {**run, "outputs": ["qd", "tau", "limits", "least_margins"]})
@@ -176,7 +177,8 @@ class TorqueSpeed(Dependent):
         for way in (0.2, 3, 20):
             duration = 2 * brentq(lambda t: half(t) - way / 2, 0, 100, xtol=1e-14)
             found = [self.ask("wheel", "path-timing", {"degree": 1, "control_points": [[0], [way]], "samples": n}) for n in (401, 6401)]
-            for got, within in zip(found, (8e-3, 7e-4)):  # s'' is constant in an interval, and keeps to the line at its faster end
+            # s'' is constant in an interval, so that only the faster end of the interval is on the line
+            for got, within in zip(found, (8e-3, 7e-4)):
                 self.assertLess(0, got["duration"] / duration - 1)
                 self.assertLess(got["duration"] / duration - 1, within, way)
                 self.assertLess((np.abs(got["tau"]) + SLOPE * np.abs(got["qd"])).max(), STALL * (1 + 1e-9))
@@ -197,7 +199,7 @@ class TorqueSpeed(Dependent):
         self.assertLess(smooth["duration"], 1.01 * smooth["second_order_duration"])
 
     def test_lifting(self):
-        """A load of 0.8 of the stall effort is lifted, although its speed is far below that without load."""
+        """A weight of 0.8 of the stall effort is lifted, at a speed far below the no-load speed."""
         document = flywheel()
         document["links"][0]["joint"] = {"name": "lift", "type": "prismatic", "axis": [0, 0, 1], "limits": {"effort_speed": {"stall_effort": 100, "slope": 20}}}
         document["links"][0]["inertial"]["mass"] = 80 / 9.80665
@@ -208,8 +210,8 @@ class TorqueSpeed(Dependent):
         self.assertEqual(set(got["active"][1:-1]), {0})
 
     def test_arm(self):
-        """On the way of an arm with friction all lines hold, and at every place a limit is reached. Steeper lines take
-        longer, and lines without slope as long as limits of effort."""
+        """Along the path of an arm with friction all lines hold, and at nearly every place a limit is reached. Steeper lines make the motion
+        longer; lines of slope 0 give the duration of effort limits."""
         with open("models/panda.json", encoding="utf-8") as file:
             plain = json.load(file)
         points = (np.array([0, -0.8, 0, -2, 0, 1.6, 0.8]) + np.random.default_rng(6).uniform(-0.6, 0.6, (6, 7))).tolist()
@@ -227,7 +229,7 @@ class TorqueSpeed(Dependent):
             margins = np.array(self.ask("arm", "margins", {**state, "kinds": LINE})["margins"])
             self.assertGreater(margins.min(), -1e-7)
             active = [got["limits"][i]["kind"] for i in got["active"] if i >= 0]
-            self.assertGreater(len(active), 0.97 * 401)  # a limit may be reached at one end of an interval alone
+            self.assertGreater(len(active), 0.97 * 401)  # in an interval a limit may be reached at one end only, so that not every place has one
             self.assertTrue("effort_speed" in active or share == 0)
             durations.append(got["duration"])
         efforts = self.ask("arm", "path-timing", {**request, "kinds": ["velocity", "effort"]})
@@ -239,7 +241,7 @@ class TorqueSpeed(Dependent):
         self.assertGreater(margins.min(), 0)
 
     def test_documents(self):
-        """Fields that are missing, unknown or negative are refused by name; other formats report the line as not held."""
+        """Fields that are missing, unknown or negative are refused by name; the description of a model with a valid line lists it."""
         for line, where in (({"stall_effort": 3}, "slope"), ({"stall_effort": -3, "slope": 1}, "stall_effort"), ({"stall_effort": 3, "slope": 1, "volt": 24}, "volt")):
             bad = flywheel(effort_speed=line)
             answer = self.client.request("PUT", "/v1/models/bad", json.dumps(bad), {"Content-Type": "application/json"})

@@ -74,7 +74,7 @@ class Trajectory(ServerCase):
         return len(self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"])
 
     def motions(self):
-        """Yields model, and request without samples and outputs."""
+        """Yields the name of a model and a request without the fields `samples` and `outputs`."""
         for model, surroundings in (("arm", SURROUNDINGS), ("arm", {"friction": False}), ("two_link", {}), ("panda", {}),
                                     ("prismatic_revolute", {}), ("robotiq_2f_85", {}), ("stanford", {}), ("puma560", {})):
             degree, n = self.random.choice([2, 3, 4, 5]), self.joints(model)
@@ -185,7 +185,7 @@ class Trajectory(ServerCase):
         self.compare(held, difference(served["tau"], 1e-3), "tau of arm")
 
     def test_chain_rule(self):
-        """The gradients are those of sensitivity at the same states, times the basis."""
+        """The gradients must be the matrices of sensitivity at the sampled states times the values of the basis functions."""
         for model, request in self.motions():
             a = self.ask(model, "trajectory", {**request, "samples": 5, "outputs": [
                 "q", "qd", "qdd", "basis", "dtau_dcontrol_points"]})
@@ -206,7 +206,7 @@ class Trajectory(ServerCase):
                 self.assertClose(a[name][n], expected, 1e-13, max(1, max(map(abs, a["basis"][n][r]))))
 
     def test_cbor(self):
-        """Typed arrays get the answer of the same numbers in JSON, and the CBOR answer has the same numbers."""
+        """A request with typed arrays (CBOR) gets the answer of the same numbers in JSON, and the CBOR answer has the same numbers."""
         points = [self.points(6, 3), self.points(6, 3)]
         numbers = b"".join(struct.pack("<d", x) for x in flatten(points))
         request = {"degree": 3, "duration": 2, "samples": 300, **SURROUNDINGS, "outputs": ["tau", "times", *GRADIENTS[:2]]}
@@ -233,7 +233,7 @@ class Trajectory(ServerCase):
                     self.assertEqual(dense[name][n], self.widened(banded[name][n], first, m, s, name == "basis"), name)
 
     def widened(self, value, first, m, s, last):
-        """Widens a banded array; the axis of control points is the last or the one before."""
+        """Expands a banded array with zeros; the axis of control points is the last or the second to last."""
         if isinstance(value[0], list) and (last or isinstance(value[0][0], list)):
             return [self.widened(part, first, m, s, last) for part in value]
         zero = 0 if last else [0] * len(value[0])

@@ -44,7 +44,7 @@ class TrajectoryHessian(ServerCase):
             self.near(got, expected, 1e-7, model)
 
     def test_the_deadline_holds(self):
-        """The deadline also ends a motion of few samples that each take milliseconds."""
+        """The deadline also ends a computation of few samples, each of which takes milliseconds."""
         self.put_model("long", chain(200))
         motion = {"degree": 5, "duration": 1, "control_points": [[0.1] * 200] * 8, "samples": 500,
                   "torque_multipliers": [[1] * 200] * 500}
@@ -73,7 +73,7 @@ class TrajectoryHessian(ServerCase):
         self.assertTrue(np.array_equal(got, got.transpose(2, 3, 0, 1)) or np.abs(got - got.transpose(2, 3, 0, 1)).max() < 1e-12)
 
     def test_batches(self):
-        """Motions have the same bits alone and in a batch, with their own durations, and with any order of joints."""
+        """A motion has the same bits in a request of its own and in a batch with other durations, and with any order of joints."""
         for model in ("two_link", "panda"):
             batch = {**self.motion(model, 3, rows=9), "duration": [0.5 + 0.1 * i for i in range(9)]}
             batch.pop("samples")

@@ -61,7 +61,7 @@ class TrajectoryMargins(ServerCase):
                 values = {"position": "q", "velocity": "qd", "effort": "tau", "effort_rate": "tau_dot"}
                 own = [(i, limit) for i, limit in enumerate(got["limits"]) if limit["joint"] in self.about[model]["velocity_names"]]
                 self.assertEqual(len({limit["joint"] for _, limit in own}), len(self.about[model]["velocity_names"]))
-                for i, limit in own:  # efforts of passive joints: test_dependent_limits.py
+                for i, limit in own:  # joints with a coordinate of the model only; test_dependent_limits.py tests the others
                     x = np.array(got[values[limit["kind"]]])[:, self.about[model]["velocity_names"].index(limit["joint"])]
                     self.near(np.array(got["margins"])[:, i], np.minimum(x - limit["lower"], limit["upper"] - x), 1e-13, limit)
             state = {name: got[name] for name in ("q", "qd", "qdd", "qddd")}
@@ -142,7 +142,8 @@ class TrajectoryMargins(ServerCase):
             self.assertEqual(one, {name: got[name][1] for name in one})
 
     def test_targets(self):
-        """The targets `scalar` (one lane) and the default give the same bits, with least margins in blocks of any size.
+        """The target `scalar` (one lane) and the default target (several lanes) give the same bits, also of least margins, for any number of
+        samples in the last block.
         """
         outputs = ["margins", *GRADIENTS, "least_margins", "least_gradients"]
         server = Server("--target", "scalar")
@@ -191,7 +192,7 @@ class TrajectoryMargins(ServerCase):
             self.assertEqual(a["dknots"], b["dknots"])
 
     def test_rows_with_their_own_scenes(self):
-        """The gradients of least margins are those of a request for each motion alone."""
+        """In a batch, the gradients of least margins are those of a request with one motion."""
         request = {**self.motion("ur5", 12, rows=3), "outputs": ["least_margins", "least_gradients"]}
         for name, rows in (("gravity", [[0, 0, -9.8], [5, 3, 2], [-4, 6, 1]]), ("mass", [0.5, 4, 2])):
             field = (lambda x: {"gravity": x}) if name == "gravity" else (lambda x: {"payload": {"link": "tool0", "mass": x}})

@@ -1,5 +1,5 @@
-"""Tests wrenches that change in time, in simulate and trajectory: against SciPy's splines and integrators, against
-torque-derivative with the wrench's values and rates, against differences; the same bits alone and in batches."""
+"""Tests wrenches that change in time, in simulate and trajectory: against SciPy's splines and integrators, against torque-derivative with the
+wrench's values and rates, against differences; the same bits in single requests and in batches."""
 import math
 
 import cbor2
@@ -16,7 +16,7 @@ SINE = {"amplitude": [1, 0, 2], "angular_frequency": [3, 4, 5], "offset": [0, 0.
 POINTS, KNOTS = [[1, 2, 3], [-2, 4, 1], [2, 2, -1], [0, 1, 1], [1, 0, 0]], [0, 0, 0, 0, 0.3, 1, 1, 1, 1]
 ABSOLUTE, EVEN = CubicSpline(TIMES, VALUES, bc_type="natural"), CubicSpline(np.linspace(0, 1, 4), VALUES, bc_type="natural")
 STRETCHED = BSpline(KNOTS, np.array(POINTS, float), 3)
-# On links of `arm`: one with times in s, one stretched over the duration, one of both kinds with a constant.
+# Wrenches on links of `arm`: one with times in s, one over fractions of the duration, one with both and a constant component.
 WRENCHES = [
     {"link": "c", "point": [0.1, -0.2, 0.3], "force": {"values": VALUES, "times": TIMES, "interpolation": "cubic"}, "torque": SINE},
     {"link": "c", "frame": "link", "force": {"degree": 3, "control_points": POINTS, "knots": KNOTS}, "torque": [1, 2, 3]},
@@ -124,7 +124,7 @@ class Trajectories(Simulated):
         self.check(exact["tau_dot"][2], self.difference(around["tau"]), "tau_dot")
 
     def test_jumps_have_the_value_behind(self):
-        """A jump has the value after it: for a rod at rest, tau balances the acting torque."""
+        """At a jump of a signal the value after the jump counts: for a rod at rest, tau balances the acting torque."""
         request = {"degree": 1, "duration": 3, "control_points": [[0], [0]], "samples": 11, "outputs": ["tau"]}
         torque = {"values": [[0, 1, 0], [0, 2, 0], [0, -4, 0]], "interpolation": "hold"}
         for signal in (torque, {**torque, "times": [0, 0.9, 2.1]}):
@@ -134,7 +134,7 @@ class Trajectories(Simulated):
             self.assertEqual([t for t, in a["tau"]], expected)
 
     def test_same_bits_alone(self):
-        """A motion has the same bits beside motions with other durations."""
+        """A motion has the same bits in a batch with motions of other durations as in a request of its own."""
         forces = np.random.default_rng(2).uniform(-9, 9, (5, 7, 3)).round(2).tolist()
         durations = [0.7, 1.1, 2.3, 0.9, 1.9]
         outputs = ["tau", "tau_dot", "dtau_dduration", "dtau_dot_dduration"]
@@ -153,7 +153,7 @@ class Simulations(Simulated):
     BALANCE = ("kinetic", "potential", "actuator_work", "friction_work", "wrench_work")
 
     def test_against_scipy(self):
-        """SciPy integrates forward-dynamics with the values of the wrenches."""
+        """Compares with SciPy's integration of forward-dynamics, called with the values of the wrenches at each time."""
         T = 0.6
         def rate(t, y):
             wrenches = [{k: v for k, v in w.items() if not k.endswith("_rate")} for w in written_out(t, T)]
@@ -183,8 +183,8 @@ class Simulations(Simulated):
             self.assertClose(a["q"][1] + a["qd"][1] + [a["wrench_work"][1]], [q, v, work], 1e-12)
 
     def test_energy(self):
-        """Energy balances with a controller, a payload and friction, for a tree, a flying body, a loop and a held
-        robot."""
+        """Checks that the change of energy equals the answered work, with a controller, a payload and friction, for a tree, a free body, a loop
+        and a robot with held frames."""
         push = [{**WRENCHES[0], "link": "rod"}]
         q = [0, 0, 0, 0, 0, 0, 1, 0.2]
         cases = [("arm", {**self.START, **SURROUNDINGS, "wrenches": WRENCHES, "input": {
@@ -239,14 +239,14 @@ class Errors(Simulated):
             wrenches = [{"link": "a"}, {"link": "c", name: signal}]
             for operation, request in (("trajectory", motion), ("simulate", still)):
                 if operation == "simulate" and "values" in signal and len(signal["values"]) == 3:
-                    continue  # the value is a valid batch of three
+                    continue  # for simulate these values are a valid batch of three wrenches
                 answer = self.client.post(f"/v1/models/arm/{operation}", {**request, "wrenches": wrenches})
                 problem = self.assertProblem(answer, 422, f"/wrenches/1/{name}{where}")
                 self.assertEqual(problem["code"], code, problem)
         # samples must cover the longest of the durations
         reach = [{"link": "c", "force": {"values": [[1, 2, 3]] * 2, "times": [0, 1.9]}}]
         self.assertProblem(self.client.post("/v1/models/arm/trajectory", {**motion, "wrenches": reach}), 422, "/wrenches/0/force/times/1")
-        # other operations have no time
+        # operations without time refuse signals
         answer = self.client.post("/v1/models/arm/inverse-dynamics", {"q": [0, 0, 0], "wrenches": [{"link": "c", "force": {"values": [[1, 2, 3]]}}]})
         self.assertEqual(self.assertProblem(answer, 422, "/wrenches/0/force")["code"], "wrong-type")
 

@@ -1,4 +1,5 @@
-"""Reads the request shapes of tests/data/framing_shapes as bytes; that file describes its own format."""
+"""Reads the file tests/data/framing_shapes, whose head describes its format, and returns the malformed or ambiguous requests in it ("shapes") as
+bytes."""
 import os
 import re
 

@@ -1,4 +1,4 @@
-"""Tests access control: which client may call which path, the answers to all others, and the lines of the audit log."""
+"""Tests access control: which client may call which path, the refusals that other clients get, and the lines of the audit log."""
 import os
 import re
 import subprocess
@@ -16,7 +16,8 @@ class Roles(ServerCase):
     @classmethod
     def setUpClass(cls):
         cls.tokens = Tokens(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.arguments = ("--tokens", cls.tokens.path, "--log-refusals", "1000")  # each refusal has its line
+        # by default the log leaves out refusals beyond a rate; here each refusal has a line
+        cls.arguments = ("--tokens", cls.tokens.path, "--log-refusals", "1000")
         super().setUpClass()
 
     def ask(self, who, method, path, body=None, **headers):

@@ -86,7 +86,7 @@ class SocketPeers(unittest.TestCase):
         self.assertEqual(self.server.client().get("/v1").status, 401)
 
     def test_a_proxy_does_not_lend_its_right(self):
-        """A proxy on the Unix socket has the rights of its user; a request that it forwards does not inherit these."""
+        """A proxy at the Unix socket has the rights of its user; a request that it forwards for a client does not have these rights."""
         self.give(f"me admin uid:{os.getuid()}\n")
         self.assertEqual(self.client.get("/v1").status, 200)
         for name in ("X-Forwarded-For", "Forwarded"):

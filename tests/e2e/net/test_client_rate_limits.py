@@ -1,5 +1,5 @@
-"""Tests the limits of each client: requests per second and connections. A client with many silent connections must not
-affect others. The server tells clients apart by their address in 127.0.0.0/8."""
+"""Tests the limits of each client: requests per second and connections. A client with many silent connections must not affect others. The server
+distinguishes clients by their address in 127.0.0.0/8."""
 import json
 import re
 import time
@@ -107,7 +107,7 @@ class Connections(ClientCase):
             crowd.append(self.socket_at(GREEDY))
             if i % 2:
                 crowd[-1].send(HEAD)  # an incomplete head
-        for raw in crowd[:15]:  # whether later ones are closed depends on when the server reads their incomplete head
+        for raw in crowd[:15]:  # the oldest fifteen; which of the later ones are closed depends on when the server reads their incomplete head
             self.assertTrue(self.closed(raw))
         last = self.socket_at(GREEDY)
         last.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -20,7 +20,8 @@ RATIO, SMALL, MOST = 200, 1 << 20, 4 << 20
 
 
 def zstd(body, *options):
-    """The program zstd writes frames with and without their length; without options the length is unknown, as from a pipe."""
+    """Compresses with the program zstd, which writes frames with or without the length of the content; without options the length is unknown, as
+    from a pipe."""
     return subprocess.run(["zstd", "-q", "-c", *options], input=body, capture_output=True, check=True).stdout
 
 
@@ -103,7 +104,7 @@ class CodedBodies(ServerCase):
             return int(re.search(r"VmHWM:\s*(\d+) kB", status.read()).group(1)) << 10
 
     def test_bombs_take_no_memory(self):
-        """1 MiB that expands to 1 GiB, and zeros at the greatest ratio: the server's peak stays where it was."""
+        """1 MiB that expands to 1 GiB, and zeros compressed at the greatest ratio: the server's peak memory does not grow."""
         self.send(gzip.compress(json.dumps(batch(100)).encode()), "gzip")
         packer = zlib.compressobj(9, wbits=31)
         zeros = bytes(16 << 20)
@@ -122,7 +123,7 @@ class CodedBodies(ServerCase):
         self.assertEqual(self.send(gzip.compress(TEXT + blank), "gzip").status, 200, "1 MiB expands at any ratio")
         problem = self.assertProblem(self.send(gzip.compress(TEXT + blank + b" "), "gzip"), 413)
         self.assertIn(f"{RATIO} times", problem["detail"])
-        # the field x is unknown: a body that is read is refused with 422
+        # the field x is unknown: a body that the server reads completely gets 422
         body = json.dumps({**REQUEST, "x": os.urandom(1 << 15).hex()}).encode()
         for more, status in ((0, 422), (1, 413)):
             large = body + b" " * (MOST - len(body) + more)

@@ -75,7 +75,7 @@ class Compression(ServerCase):
             self.assertEqual(self.client.get(path, Accept_Encoding="gzip", If_None_Match=answer.headers["ETag"]).status, 304)
 
     def test_the_contract_is_compressed_once(self):
-        """The contract is a file like the pages: compressed when the server was built, with a tag for each coding."""
+        """The contract, like the console's pages, is a static file: compressed when the server was built, with a tag for each coding."""
         plain, coded = (self.client.get("/openapi.json", Accept_Encoding=coding) for coding in ("zstd", "gzip"))
         self.assertIsNone(plain.headers["Content-Encoding"])
         self.assertEqual(coded.headers["ETag"], plain.headers["ETag"][:-1] + '-gzip"')
@@ -93,7 +93,7 @@ class Compression(ServerCase):
         self.assertIsNone(answer.headers["Content-Encoding"], "CBOR is as short as it gets")
 
     def test_a_get_with_a_body(self):
-        """The body of a GET is dropped, with compression as without."""
+        """The server reads and ignores the body of a GET, whether it compresses the answer or not."""
         answer = self.client.request("GET", "/openapi.json", b"x" * 5000, {"Accept-Encoding": "gzip"})
         self.assertEqual(answer.status, 200)
         self.assertEqual(self.unpacked(answer), self.client.get("/openapi.json").body)

@@ -81,7 +81,7 @@ class Insisted(unittest.TestCase):
 
 
 class ThreeCommands(unittest.TestCase):
-    """Runs the three commands of README.md that make the server available to other machines."""
+    """Runs the three commands by which README.md makes the server available to other machines."""
 
     def test_they_do_as_printed(self):
         if not shutil.which("openssl"):

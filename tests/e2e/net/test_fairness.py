@@ -1,6 +1,6 @@
-"""Tests that clients share the server equally: a client with many requests does not keep others out. The server tells
-clients apart by their address in 127.0.0.0/8. Large bodies that arrive on many connections at the same time are each read
-whole, and the loop looks at other connections between parts of them."""
+"""Tests that clients share the server equally: a client with many requests does not prevent others from being served. The server distinguishes
+clients by their address in 127.0.0.0/8. Large bodies that arrive on many connections at the same time are each read whole, and the loop looks at
+other connections between parts of them."""
 import json
 import random
 import re
@@ -59,13 +59,13 @@ class Fairness(OneWorker):
         greedy, polite = self.client_at(GREEDY), self.client_at(POLITE)
         self.begin(GREEDY)
         self.await_code(greedy, "queue-full")
-        waits = self.begin(POLITE)  # admitted although the queue is full of the other client's work
+        waits = self.begin(POLITE)  # the polite client's request is admitted although the greedy client's work fills the queue
         answer = self.await_code(greedy, "client-queue-full")
         self.assertProblem(answer, 503)
         self.assertGreaterEqual(int(answer.headers["Retry-After"]), 1)
         self.assertProblem(self.await_code(polite, "client-queue-full"), 503)
         waits.close()
-        self.await_code(greedy, "queue-full")  # the only client again, hence limited by the whole queue
+        self.await_code(greedy, "queue-full")  # now the greedy client is the only one, so that it may fill the whole queue
 
     def test_what_a_client_abandons_counts_no_longer(self):
         client = self.client_at(GREEDY)
@@ -79,8 +79,8 @@ class Fairness(OneWorker):
 
 
 class Truth(OneWorker):
-    """Requests whose cost is hidden from the first estimate: the server corrects the cost when it decodes and runs
-    them."""
+    """Requests whose name `duration` is escaped, so that the first estimate does not find the cost; the server corrects the estimate when it
+    decodes and runs them."""
     HIDDEN = json.dumps({"q": [0.1] * 100, "step": 1e-4, "samples": 2})[:-1] + ', "\\u0064uration": 900}'
 
     def test_hidden_simulations_do_not_keep_others_out(self):
@@ -108,8 +108,7 @@ class Truth(OneWorker):
         self.assertLessEqual(codes, {"client-queue-full", "queue-full", "deadline-passed"})
 
     def test_clients_take_turns(self):
-        """Two simulations that both run until their deadline take turns: a third client's request is answered
-        meanwhile."""
+        """Two simulations that both run until their deadline run alternately: a third client's request is answered meanwhile."""
         one, two = self.begin(GREEDY), self.begin(POLITE)
         third = self.client_at("127.0.0.4")
         self.ok(third.post("/v1/models/long/evaluate", HEAVY))

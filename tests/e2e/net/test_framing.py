@@ -46,7 +46,7 @@ def exchange(raw, pieces):
 
 
 class Victim(ServerCase):
-    """A server with the model `victim`, which the request hidden in a shape would delete."""
+    """Starts a server with the model `victim`, which the second request hidden in a shape would delete."""
 
     def setUp(self):
         self.assertIn(self.client.put("/v1/models/victim", slider()).status, (200, 201))
@@ -70,7 +70,7 @@ class Victim(ServerCase):
 
 
 class OnTheWire(Victim):
-    arguments = ("--log-refusals", "100000")  # each refusal has its line
+    arguments = ("--log-refusals", "100000")  # the log leaves out no refusal
 
     def test_whole(self):
         for shape in SHAPES:
@@ -107,7 +107,7 @@ class OnTheWire(Victim):
                 self.expect(shape, exchange(raw, [bytes([byte]) for byte in shape.bytes] + [LAST]))
 
     def test_in_a_body_that_is_wanted(self):
-        """Sends the chunks of the shapes after the head of a POST whose body the server reads."""
+        """Sends the malformed shapes that have a chunked body as a POST to an operation, whose body the server reads, in place of GET /livez."""
         for shape in SHAPES:
             if b"Transfer-Encoding: chunked\r\n\r\n" not in shape.bytes or shape.good:
                 continue
@@ -165,7 +165,7 @@ class OverTls(Victim):
                     self.expect(shape, exchange(self.server.socket(), [shape.bytes[:at], shape.bytes[at:] + LAST]))
 
     def test_byte_by_byte(self):
-        """Sends each byte in a TLS record of its own. Every fifth shape only, since handshakes are slow."""
+        """Sends each byte in a TLS record of its own, for every fifth shape only, since handshakes are slow."""
         for shape in SHAPES[::5]:
             if len(shape.bytes) < 200:
                 with self.subTest(shape=shape.name):
@@ -223,7 +223,7 @@ class Through(unittest.TestCase):
                 raw.sock.settimeout(PATIENCE)
                 answers = exchange(raw, [shape.bytes + LAST])
                 passed += sum("Arithmetic" in answer.headers for answer in answers)
-                passed += 2 * raw.cut  # a reset may lose answers
+                passed += 2 * raw.cut  # after a reset of the connection up to two answers may be lost
                 passed += shape.name == "no-version" and not answers  # an HTTP/0.9 answer has no head
                 if "-lf" not in shape.name and "lf-" not in shape.name:
                     self.assertLessEqual(len(answers), 2)
@@ -236,8 +236,8 @@ class Through(unittest.TestCase):
         self.assertNotIn("unchecked-request", self.server.log())
 
     def answered(self):
-        """Returns how many requests the server has answered to the proxy, which connects through the Unix socket. The
-        log is complete only after the server's end."""
+        """Returns the number of requests from the proxy, which connects through the Unix socket, that the server has answered. The log is
+        complete only after the server's end."""
         return sum(event["event"] == "request" and "ended" not in event and event["from"].startswith("uid:")
                    for event in self.server.events())
 

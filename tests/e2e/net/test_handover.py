@@ -32,12 +32,12 @@ ACTIVATE = ("import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3,
 
 
 def processes_of(server):
-    """Returns the numbers of all processes that have served, the newest last."""
+    """Returns the process numbers of all processes that have served, the newest last."""
     return [server.process.pid] + [int(n) for n in re.findall(r"process (\d+) has been started", server.log())]
 
 
 def newest_of(server):
-    """Returns the number of the process that accepts connections."""
+    """Returns the process number of the process that accepts connections."""
     return ([server.process.pid] + [int(n) for n in re.findall(r"process (\d+) accepts", server.log())])[-1]
 
 
@@ -113,7 +113,7 @@ class Load(threading.Thread):
 
 
 class Changes(Load):
-    """Puts models on kept connections, and looks on a new connection whether each has arrived."""
+    """Puts models on kept connections, and checks with GET on a new connection that each change has been made."""
 
     def ask(self, connection):
         self.answers += 1
@@ -138,7 +138,7 @@ class Case(unittest.TestCase):
         return server
 
     def hand_over(self, server):
-        """Returns the number of the new process, once the old one has said that it accepts connections."""
+        """Returns the process number of the new process, once the old one has logged that the new one accepts connections."""
         before = server.log().count('"event":"handed-over"')
         os.kill(newest_of(server), signal.SIGUSR2)
         await_state(lambda: server.log().count('"event":"handed-over"') > before, "it is handed over: " + server.log()[-2000:])
@@ -256,7 +256,7 @@ class Upgrades(Case):
         self.assertFalse(os.path.exists(path))
 
     def test_requests_in_flight_are_finished(self):
-        """A request may take all of its time limit, which is longer than the time to drain."""
+        """During a hand-over the old process lets a request use its whole time limit, although --drain is shorter."""
         server = self.serve("--drain", "0.5")
         slow = server.client()
         answers = []
@@ -343,7 +343,8 @@ class Activation(Case):
         self.port = self.socket.getsockname()[1]
 
     def test_a_restart_refuses_no_connection(self):
-        """Connections that begin between two processes wait in the queue of the socket."""
+        """With a socket of systemd, connections that clients open after one process has ended and before the next accepts wait in the queue of
+        the socket."""
         address = f"127.0.0.1:{self.port}"
         for loops in ("1", "2"):
             early = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(5)]
@@ -368,8 +369,8 @@ class Activation(Case):
             self.assertIn(said, self.log.read().decode())
 
     def test_the_socket_of_systemd_stays_with_it(self):
-        """A process that took the socket from systemd hands it over as one that systemd keeps: at the end the connections
-        stay in its queue."""
+        """A process that took the socket from systemd hands it over as one that systemd keeps: when the service ends, connections stay in the
+        socket's queue."""
         process = self.start(self.socket, "--listen", f"127.0.0.1:{self.port}", "--drain", "1", "--log-level", "info")
         client = Client(self.port, PATIENCE)
         self.assertEqual(client.get("/livez").status, 200)

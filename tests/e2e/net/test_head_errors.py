@@ -1,4 +1,4 @@
-"""Tests refusals that follow from the head of a request alone: targets, methods, media types, and the order of these
+"""Tests refusals that follow from the head of a request, before its body is read: targets, methods, media types, and the order of these
 checks."""
 import http.client
 import json

@@ -46,8 +46,8 @@ class Framing(WireCase):
         self.assertEqual(self.raw.answer().json(), {"tau": [2]})
 
     def test_chunked_bodies_on_one_connection(self):
-        """Chunk extensions and trailers of one body do not affect the next: nine bodies with different chunks get the
-        same answer."""
+        """Chunk extensions and trailers of one body do not affect the next request: nine bodies with different chunks, sent on one connection,
+        get the same answer."""
         head = post(b"", "Transfer-Encoding: chunked", length=False)
         for request in range(1, 10):
             parts = [BODY[i:i + request] for i in range(0, len(BODY), request)][:4]
@@ -279,8 +279,8 @@ class Malformed(WireCase):
             raw.close()
 
     def test_an_end_before_the_request_s_end_abandons_it(self):
-        """A client that closes its side before the end of its request gets no answer, whether the close arrives with
-        the last bytes or later. The server does not wait for the read deadline."""
+        """A client that closes its side before the end of its request gets no answer, whether the close arrives with the last bytes or later.
+        The server closes the connection at once, before the read deadline."""
         request = post()
         for cut in (1, len(BODY) - 1, len(BODY), len(BODY) + 2, len(request) - 10):
             for pause in (0, 0.02):
@@ -309,7 +309,7 @@ class LargeBodies(WireCase):
             answer = raw.answer()
             self.assertEqual(self.assertProblem(answer, 413)["code"], "body-too-large")
             self.assertEqual(answer.headers["Connection"].lower(), "close")
-            raw.send(self.padded(2001))  # the server reads the body, so that no reset destroys the answer
+            raw.send(self.padded(2001))  # after the refusal the server goes on reading the body, so that no reset destroys the answer
             self.assertEqual(raw.rest(), b"")
             raw.close()
 
@@ -340,7 +340,7 @@ class LargeBodies(WireCase):
             raw.close()
 
     def test_what_nobody_wants_is_not_too_large(self):
-        """The body of a request that has no use for it is read and dropped, up to one megabyte."""
+        """The body of a GET is read and ignored, up to one megabyte."""
         self.raw.send(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n" + b"x" * 100_000 + post())
         self.assertEqual(self.raw.answer().status, 200)
         self.assertEqual(self.raw.answer().json(), {"tau": [2]})

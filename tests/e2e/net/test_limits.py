@@ -1,4 +1,4 @@
-"""Tests the configured limits: the server enforces, names and publishes each."""
+"""Tests the configured limits: the server enforces each limit, names it in the refusal and publishes it at GET /v1."""
 import http.client
 import json
 import tempfile
@@ -86,8 +86,8 @@ class Limits(ErrorCase):
 
 
 class ModelMemory(unittest.TestCase):
-    """The memory of all models: beyond it PUT answers 507. Started with a smaller limit, the server leaves records
-    beyond the limit unread, and /readyz names them."""
+    """Tests the limit of the memory of all models, beyond which PUT answers 507. Started with a smaller limit, the server leaves records beyond
+    the limit unread, and /readyz names them."""
 
     def serve(self, limit):
         server = Server("--store", self.store, "--model-memory", limit)
@@ -135,7 +135,7 @@ class ModelMemory(unittest.TestCase):
 
 class Memory(ErrorCase):
     """A single request beyond the memory of all requests gets 413, not 503: a retry would not help."""
-    arguments = ("--memory", "1398102")  # three quarters of it, the part of one client, are 1 MiB
+    arguments = ("--memory", "1398102")  # three quarters of it, the most that one client may use, are 1 MiB
     ASK = "/v1/models/slider/inverse-dynamics"
 
     def refused_for_good(self, answer, code):

@@ -50,7 +50,7 @@ class Paths(unittest.TestCase):
         self.assertIsNone(server.stop())
 
     def test_heavy_and_large_requests(self):
-        """Requests to a worker over a Unix socket, with answers in many pieces."""
+        """Over a Unix socket, requests that a worker evaluates get long answers, which the server sends in many pieces."""
         server, path = self.serve("--workers", "1", "--socket-mode", "666")
         rows = {"q": [PUMA["q"]] * 20_000}
         status, body = Local(path).ask("POST", ASK, json.dumps(rows))
@@ -111,8 +111,7 @@ class Loops(unittest.TestCase):
         self.assertIsNone(server.stop())
 
     def test_the_limit_of_connections_is_that_of_all_loops(self):
-        """The limit of four connections holds for all event loops together: further connections wait and enter when
-        others close."""
+        """The limit of four connections holds for all event loops together: further connections wait and are accepted when others close."""
         for _ in range(3):  # the kernel distributes connections to the loops at random
             self.check_limit()
 
@@ -145,7 +144,7 @@ def connections(server):
         try:
             own.add(os.readlink(os.path.join(fds, fd)))
         except FileNotFoundError:
-            pass  # closed meanwhile
+            pass  # the descriptor was closed since it was listed
     with open(f"/proc/{server.process.pid}/net/tcp") as table:
         rows = [line.split() for line in table][1:]
     return sum(row[1].endswith(f":{server.port:04X}") and row[3] == "01" and f"socket:[{row[9]}]" in own for row in rows)

@@ -1,5 +1,5 @@
-"""Tests the addresses of --health-listen: the thread behind them answers probes and metrics while other threads are held,
-the places for connections are taken, or the server drains. ptrace holds a thread, as an endless evaluation would."""
+"""Tests the addresses of --health-listen: the thread behind them answers probes and metrics while other threads are blocked, --connections is
+used up, or the server drains. The test stops threads by ptrace, which has the effect of an endless evaluation."""
 import contextlib
 import hashlib
 import os
@@ -49,7 +49,7 @@ class Health(unittest.TestCase):
 
 class Paths(Health):
     def test_the_address_has_the_three_paths_and_no_other(self):
-        """Operations, models and pages are at --listen alone; the refusal names the setting."""
+        """Operations, models and pages are served only at --listen; the refusal at --health-listen names that setting."""
         self.serve()
         self.assertServes()
         for path in ("/", "/v1", "/v1/models", "/openapi.json", "/livez/x", "/docs"):
@@ -63,14 +63,15 @@ class Paths(Health):
         self.assertEqual((answer.status, answer.headers["Connection"]), (405, "close"), "a kept connection would keep a place")
 
     def test_the_main_address_has_them_too(self):
-        """Probes that ask --listen go on to work."""
+        """Probes sent to --listen still work."""
         self.serve()
         for path in PROBES:
             self.assertEqual(self.server.client().get(path).status, 200)
         self.assertEqual(self.probe("/livez").body, self.server.client().get("/livez").body)
 
     def test_answers_are_not_compressed(self):
-        """Compressing may need a worker, which evaluations hold. Forty unreadable files make a long list of reasons."""
+        """The answers of --health-listen are not compressed, since compression may need a worker and the workers may be busy. Forty unreadable
+        files make the list of reasons long enough."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
         for i in range(40):
             with open(os.path.join(folder, f"model{i}.json"), "w") as file:
@@ -105,7 +106,7 @@ class Paths(Health):
 
 class Access(Health):
     def test_metrics_need_the_role_and_probes_do_not(self):
-        """The rules are those of the main address."""
+        """Access control, roles and Host are checked as at --listen."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
         tokens = os.path.join(folder, "tokens")
         digest = hashlib.sha256(b"torqued_" + b"0" * 64).hexdigest()
@@ -117,7 +118,8 @@ class Access(Health):
         self.assertEqual(self.probe("/metrics", token).status, 200)
 
     def test_metrics_are_not_at_an_address_that_other_machines_reach(self):
-        """A token would be read on the way. --insecure allows that, as it does for --listen."""
+        """Without TLS a token could be read on the network, so the server refuses such an address unless --insecure is given, as for
+        --listen."""
         self.serve(health="0.0.0.0:0")
         self.assertEqual([self.probe(path).status for path in PROBES], [200, 200, 404])
         self.assertNoPath(self.probe("/metrics"), "--insecure", "--health-listen")
@@ -142,10 +144,11 @@ class Access(Health):
 
 
 class Apart(Health):
-    """Other threads are held; each probe still has its answer."""
+    """Blocks one kind of thread after another; probes must still be answered."""
 
     def test_held_threads(self):
-        """Loops hold parses and light evaluations, workers heavy ones, the writer changes, the log's thread its writes."""
+        """Blocks event loops, which parse and evaluate light requests, workers, which evaluate heavy ones, the writer of changes and the thread
+        of the log."""
         self.serve("--loops", "2")
         for name in ("torqued-loop", "torqued-worker", "torqued-log"):
             with contextlib.ExitStack() as held:
@@ -157,7 +160,7 @@ class Apart(Health):
         self.assertServes()
 
     def test_readiness_names_loops_that_do_not_turn(self):
-        """The watchdog's patience is 10 s, a third of systemd's limit where it watches."""
+        """A thread counts as stuck after 10 s, or after a third of systemd's watchdog interval if that is set, as here."""
         self.serve("--loops", "1", environment={"WATCHDOG_USEC": "900000"})
         self.assertEqual(self.probe("/readyz").status, 200)
         with Held(named(self.server, "torqued-loop")[0]):
@@ -173,7 +176,8 @@ class Apart(Health):
             time.sleep(0.05)
 
     def test_no_place_for_connections_is_left(self):
-        """Every place is taken by a request whose worker is held, so that none gives way."""
+        """All connections have a request in flight whose worker is stopped, so that the server cannot close any of them in favour of a new
+        one."""
         self.serve("--connections", "2", "--client-connections", "2", "--loops", "1", "--inline-limit", "0")
         self.server.client().put("/v1/models/slider", slider())
         with Held(named(self.server, "torqued-worker")[0]):
@@ -193,8 +197,7 @@ class Apart(Health):
             self.assertEqual(raw.answer().status, 200)
 
     def test_silent_connections_give_way(self):
-        """Two hundred connections that send nothing, or half a request, hold no probe off, and take no place of
-        --connections."""
+        """Two hundred connections that send nothing, or half a request, delay no probe, and do not count in --connections."""
         self.serve("--connections", "20")
         herd = [RawSocket(self.port, PATIENCE) for _ in range(200)]
         for raw in herd:
@@ -210,7 +213,7 @@ class Apart(Health):
 
 class Draining(Health):
     def test_probes_are_answered_until_the_last_request_has_ended(self):
-        """SIGTERM ends the main address first: /readyz then says draining at the other one."""
+        """After SIGTERM the server closes --listen first; /readyz at --health-listen then answers that it drains."""
         self.serve("--loops", "1", "--inline-limit", "0", "--drain", "30")
         self.server.client().put("/v1/models/slider", slider())
         with Held(named(self.server, "torqued-worker")[0]):

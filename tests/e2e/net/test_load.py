@@ -13,7 +13,7 @@ from samples import branched, everything, pendulum, states
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "5"))
 CLIENTS = 24
-MOST_REFUSED = 0.01  # share of the requests of one kind; the queue holds 24 clients with one request each
+MOST_REFUSED = 0.01  # share of the requests of one kind that may be refused; the queue has room for the 24 clients with one request each
 
 
 class Load(ServerCase):

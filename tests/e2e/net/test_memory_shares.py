@@ -1,5 +1,5 @@
-"""Tests that clients share the memory of requests as they share the workers' time: bodies that do not end, slow bodies
-and unread answers of one client beside a client that behaves. Clients are told apart by their addresses, 127.0.0.x."""
+"""Tests that clients share the memory of requests (--memory): a client with unfinished bodies, slow bodies or unread answers must not prevent
+another client from being served. The server distinguishes clients by their addresses, 127.0.0.x."""
 import contextlib
 import json
 import os
@@ -14,13 +14,14 @@ from peers import Client, RawSocket
 from samples import branched
 
 MIB = 1 << 20
-SMALL = MIB // 2  # bytes; a server that holds less counts as idle
+SMALL = MIB // 2  # bytes; a server whose requests use less counts as idle
 ASK = "/v1/models/puma560/inverse-dynamics"
 POLITE = json.dumps({"q": [0, 0.4, -0.3, 0.2, 0.1, 0.6]})
 GREEDY, OTHER, THIRD = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 MEMORY = 64 * MIB
-ALONE = MEMORY * 15 // 16 * 4 // 5  # three quarters
-UNHURRIED = 12                       # s; a slow transfer has ended by then: two intervals of 5 s, and the checks
+ALONE = MEMORY * 15 // 16 * 4 // 5  # the most that one client may use: three quarters of --memory
+# s after which the server has ended a transfer that is too slow: two intervals of 5 s, and the time of the checks
+UNHURRIED = 12
 
 
 class Shares(unittest.TestCase):
@@ -31,19 +32,19 @@ class Shares(unittest.TestCase):
         self.addCleanup(self.server.kill)
 
     def unfinished(self, source, count, size, length=None):
-        """Opens bodies of which `size` of `length` bytes arrive. Returns their sockets."""
+        """Sends requests with bodies of `length` bytes, of which only the first `size` are sent. Returns their sockets."""
         raws = []
         head = f"POST {ASK} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length or 2 * size}\r\n\r\n"
         for _ in range(count):
             raw = RawSocket(self.server.port, PATIENCE, source=source)
             self.addCleanup(raw.close)
-            with contextlib.suppress(OSError):  # the server may refuse it meanwhile
+            with contextlib.suppress(OSError):  # the server may close the connection while the body is sent
                 raw.send(head.encode() + b" " * size)
             raws.append(raw)
         return raws
 
     def refused(self, raws, wait=1):
-        """Returns the problems of the bodies that the server has answered by now."""
+        """Returns the problems with which the server has answered these requests so far."""
         problems = []
         for raw in raws:
             raw.sock.settimeout(wait)
@@ -84,7 +85,7 @@ class Unfinished(Shares):
         self.assertLessEqual(self.metric("torqued_memory_bytes"), ALONE)
         self.assertServed(OTHER)
         self.assertServed(OTHER, POLITE + " " * 3_000_000, 10)
-        self.assertServed(GREEDY)  # also its own light requests go on
+        self.assertServed(GREEDY)  # light requests of the same client are served too
         self.assertLively()
         problems = self.refused(raws)
         self.assertTrue(problems, "all bodies were taken")
@@ -98,13 +99,13 @@ class Unfinished(Shares):
         self.assertBounded(50)
 
     def test_a_client_alone_has_three_quarters(self):
-        """One body of 46 MiB fits, which is more than half of the memory."""
+        """One client may use more than half of the memory, here for a body of 46 MiB."""
         self.unfinished(GREEDY, 1, 46 * MIB, 47 * MIB)
         self.assertGreater(self.metric("torqued_memory_bytes"), 45 * MIB)
         self.assertLively()
 
     def test_a_body_beyond_the_share_is_refused_for_good(self):
-        """No retry helps a request that would not fit if its client were alone."""
+        """A request that would not fit even without other requests is refused for good: a retry would not help."""
         answer = self.client(GREEDY).request("POST", ASK, " " * (48 * MIB + 1), {"Content-Type": "application/json"})
         self.assertEqual((answer.status, answer.json()["code"]), (413, "body-too-large"))
 
@@ -117,8 +118,8 @@ class Unfinished(Shares):
         self.assertGreater(self.metric("torqued_memory_bytes"), 45 * MIB)
 
     def test_the_greedy_client_gives_way_to_one_with_less_than_its_part(self):
-        """The second client needs 24 MiB of 64 while the first holds 48. The second is refused, the largest bodies of the first
-        end, and the second has its memory when it comes again."""
+        """The second client needs 24 MiB of 64 while the first holds 48. The second is refused, the server ends the largest bodies of the first,
+        and the second client's next attempt succeeds."""
         raws = self.unfinished(GREEDY, 12, 4 * MIB, 40 * MIB)
         body, client = POLITE + " " * (12 * MIB), self.client(OTHER)
         statuses = []
@@ -131,7 +132,7 @@ class Unfinished(Shares):
         self.assertTrue(any("Another client needs memory" in p.json()["detail"] for p in self.refused(raws)))
 
     def test_a_client_with_its_part_takes_nothing_from_others(self):
-        """Two clients hold a third each. Neither loses a body for a third one that asks for more than a third."""
+        """Two clients use a third of the memory each. The server ends none of their bodies for a third client that needs more than a third."""
         first = self.unfinished(GREEDY, 2, 5 * MIB)
         second = self.unfinished(THIRD, 2, 5 * MIB)
         client = self.client(OTHER)
@@ -145,8 +146,8 @@ class Exhausted(Shares):
     arguments = (*Shares.arguments, "--transfer-rate", "0")
 
     def test_readiness_tells_exhaustion_that_lasts(self):
-        """Thirty-four clients, none with more than its part, leave less than 1 MiB of the 60 that all share: /readyz says
-        so after 5 s, and light requests are still served. When the bodies have gone the server is ready again."""
+        """Thirty-four clients, none of which uses more than its share, leave less than 1 MiB of the 60 MiB for all: /readyz says so after 5 s,
+        and light requests are still served. When the bodies have gone the server is ready again."""
         raws, total = [], 0
         for count, size in ((22, 2560 << 10), (8, 512 << 10), (4, 128 << 10)):
             for _ in range(count):
@@ -194,7 +195,7 @@ class Slow(Shares):
 
 @unittest.skipIf(SANITIZED, "no malloc of glibc here")
 class Returned(Shares):
-    """After a burst the memory of the process returns to the system."""
+    """After many large bodies the process returns memory to the operating system."""
     arguments = ("--memory", "1G", "--transfer-rate", "0")
 
     def resident(self):
@@ -208,24 +209,26 @@ class Returned(Shares):
             time.sleep(0.1)
 
     def burst(self, count):
-        """Lets bodies of 8 MiB arrive in part, and ends them. Returns the bytes of the process before."""
+        """Sends parts of bodies of 8 MiB and closes their connections. Returns the memory of the process before, in bytes."""
         before = self.resident()
         raws = self.unfinished(GREEDY, count, 8 * MIB, 9 * MIB)
-        self.unfinished(OTHER, 1, SMALL // 2, SMALL)  # lies behind the bodies, at the end of the heap, and stays
+        # a small body allocated after the large ones, at the end of the heap, which stays in flight
+        self.unfinished(OTHER, 1, SMALL // 2, SMALL)
         self.assertGreater(self.resident(), before + count * 7 * MIB)
         for raw in raws:
             raw.close()
         return before
 
     def test_when_the_server_is_idle(self):
-        before = self.burst(15)  # less than an eighth of the memory
+        before = self.burst(15)  # less than an eighth of --memory, which the process may keep
         give_up = time.monotonic() + PATIENCE
         while self.metric("torqued_memory_bytes") > SMALL:
             self.assertLess(time.monotonic(), give_up, "the bodies have not ended")
         self.await_resident(before + 64 * MIB)
 
     def test_while_requests_go_on(self):
-        """Bodies of 480 MiB return their pages as they end, all but an eighth of the memory, though another is arriving."""
+        """Bodies of 480 MiB in total return their pages when they end, except for an eighth of --memory, although another body is still
+        arriving."""
         self.unfinished(OTHER, 1, 40 * MIB, 41 * MIB)
         before = self.burst(60)
         self.await_resident(before + 160 * MIB)
@@ -251,7 +254,7 @@ class Unread(Shares):
         return raw.sock, int(re.search(rb"Content-Length: ([0-9]+)", start)[1])
 
     def test_unread_answers_are_dropped_and_others_served(self):
-        """Unread answers hold their memory for two intervals at most, not for --write-deadline."""
+        """An answer that the client does not read uses memory for two intervals at most, not until --write-deadline."""
         self.client(OTHER).put("/v1/models/arm", branched())
         held = [self.ask() for _ in range(2)]
         self.assertGreater(held[0][1], 5_000_000)
@@ -264,7 +267,7 @@ class Unread(Shares):
         self.server.await_log('"ended":"slow-reader"')
 
     def test_a_reader_that_keeps_the_rate_gets_its_answer(self):
-        """A reader that takes longer than an interval is not dropped."""
+        """A client that reads slowly, but without stopping, is not disconnected although it needs more than one interval."""
         self.client(OTHER).put("/v1/models/arm", branched())
         sock, length = self.ask(65536)
         received = 0

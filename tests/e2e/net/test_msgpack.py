@@ -15,12 +15,12 @@ NAMES = (MSGPACK, "application/msgpack", "application/x-msgpack", "Application/V
 
 
 def numbers(body):
-    """A JSON text whose numbers are all doubles: -0 is one too."""
+    """Decodes JSON with all numbers as doubles, so that -0 keeps its sign."""
     return json.loads(body, parse_int=float)
 
 
 def bits(value):
-    """The JSON value with its doubles as bytes."""
+    """Returns the JSON value with each double replaced by its bytes, so that a comparison distinguishes 0 and -0."""
     if isinstance(value, dict):
         return {key: bits(entry) for key, entry in value.items()}
     if isinstance(value, list):
@@ -42,7 +42,7 @@ class MsgpackCase(ServerCase):
         return self.client.request("POST", path, encoded, {"Content-Type": content, "Accept": accept})
 
     def same(self, path, request):
-        """Asks in JSON and in MessagePack, compares the answers, and returns that in JSON."""
+        """Sends the request for an answer in JSON and for one in MessagePack, compares the answers, and returns the JSON answer."""
         plain = self.client.request("POST", path, request, {"Accept": "application/json"})
         self.assertEqual(plain.status, 200, plain)
         for answer in (self.ask(path, request), self.client.request("POST", path, request, {"Accept": MSGPACK})):
@@ -190,7 +190,7 @@ class Reading(MsgpackCase):
         self.refused({"q": ext(0x74, b"")}, 422, "wrong-type", "/q")
 
     def test_arrays_of_numpy(self):
-        """The form of msgpack_numpy: all types of integers and floats, big-endian ones too, batches and rows."""
+        """Arrays in the form of the Python package msgpack_numpy: all types of integers and floats, big-endian ones too, batches and rows."""
         rows = [[0.5, -0.25, 1, -3, 2, 7], [1.5, 0, -1, 2, 3, -4]]
         whole = [[int(x) for x in row] for row in rows]
 

@@ -165,8 +165,8 @@ class OneWorker(ServerCase):
         self.assertEqual((whole.get("ended"), cut_short.get("ended")), (None, "early"))
 
     def test_a_client_that_goes_with_its_last_request(self):
-        """Requests arrive in one segment with the connection's end: the last, which would take its whole second, is not
-        evaluated. The number of requests before it decides when the server sees the end."""
+        """Requests arrive in one segment with the connection's end: the last, which would take its whole second, is not evaluated. The test
+        varies the number of requests before it, since this determines when the server notices the end."""
         body = json.dumps({"q": [0.1] * 100, "duration": 100, "step": 1e-4, "samples": 2})
         post = (f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nRequest-Timeout: 1\r\nContent-Length: {len(body)}\r\n\r\n"
                 + body)
@@ -226,7 +226,7 @@ class Memory(ServerCase):
 
 
 class Unread(ServerCase):
-    """Three quarters of the memory, the part of one client, are 64 MiB."""
+    """Three quarters of --memory, the most that one client may use, are 64 MiB."""
     arguments = ("--memory", "89478486", "--max-body", "32M", "--max-answer", "32M")
 
     def test_an_answer_that_waits_holds_no_body(self):

@@ -172,7 +172,7 @@ class Served(ProxyCase):
             self.assertEqual(done.stdout, f"{name} 200", done.stderr)
 
     def test_who_may_change_models(self):
-        """Clients on this machine's usual address may change models; 127.0.0.2 may only read and evaluate."""
+        """By deploy/nginx.conf clients at 127.0.0.1 may change models; clients at 127.0.0.2 may only read and evaluate."""
         self.assertEqual(self.client.put("/v1/models/mine", slider()).status, 201)
         other = self.proxy.client()
         other.connection.source_address = ("127.0.0.2", 0)
@@ -225,7 +225,7 @@ class Passed(ProxyCase):
         self.addCleanup(self.server.shutdown)
 
     def test_connections_are_kept(self):
-        """nginx keeps one connection to the server for clients that come and go one after the other."""
+        """nginx keeps one connection to the server for clients that connect and disconnect one after the other."""
         for _ in range(20):
             client = self.proxy.client()
             self.assertEqual(client.get("/v1").status, 200)

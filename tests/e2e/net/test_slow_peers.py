@@ -74,7 +74,7 @@ class SlowPeers(WireCase):
                                   path="/v1/models/none/inverse-dynamics")
 
     def test_a_herd_that_withholds_bodies(self):
-        """Connections that withhold bodies lose their places even if the clients never close."""
+        """Connections whose clients withhold the body are closed and no longer count in --connections, even if the clients never close."""
         herd = [self.server.socket() for _ in range(50)]
         for sock in herd:
             sock.send(post(b"", length=400))
@@ -85,7 +85,8 @@ class SlowPeers(WireCase):
             sock.close()
 
     def test_withheld_body_that_nobody_wants(self):
-        """Requests whose body is not used: 304 without a body, and the answer to HEAD, which has none."""
+        """Requests whose body the server does not use must get their answer without waiting for the body: here a GET answered with 304, a GET
+        and a HEAD."""
         for method, header, status in (("GET", "If-None-Match: *", 304), ("GET", "Accept: */*", 504),
                                        ("HEAD", "Accept: */*", 504)):
             raw = self.server.socket()
@@ -141,8 +142,7 @@ class SlowPeers(WireCase):
         self.alive(raw)
 
     def test_a_slow_herd_does_not_lock_others_out_for_long(self):
-        """After the read deadline, connections in excess that send byte by byte have been closed, and others are
-        accepted."""
+        """More connections than --connections send byte by byte. After the read deadline they have been closed, and new ones are accepted."""
         herd = []
         for _ in range(60):
             try:
@@ -157,7 +157,7 @@ class SlowPeers(WireCase):
             sock.close()
 
     def test_more_clients_than_connections_take_turns(self):
-        """Sixty clients on fifty places: the last are served when the first leave."""
+        """Of sixty connections --connections allows fifty: the last ten are served when the first are closed."""
         raws = [self.server.socket() for _ in range(60)]
         for raw in raws:
             raw.send(post())
@@ -167,8 +167,8 @@ class SlowPeers(WireCase):
 
 
 class HeldMemory(WireCase):
-    """An answer that is read slowly keeps its own memory, and no longer that of its request. Three quarters of the memory,
-    the part of one client, are 160 MiB."""
+    """While a client reads an answer slowly, only the answer uses memory; that of the request has been released. Three quarters of --memory, the
+    most that one client may use, are 160 MiB."""
     arguments = ("--memory", "223696214", "--max-body", "160M", "--max-answer", "160M", "--write-deadline", "300")
 
     def test_a_body_is_given_back_before_its_answer_is_read(self):
@@ -179,7 +179,7 @@ class HeldMemory(WireCase):
         start = self.raw.sock.recv(4096)
         self.assertIn(b" 200 ", start[:20])
         length = int(re.search(rb"Content-Length: ([0-9]+)", start).group(1))
-        room = ((160 << 20) - length) * 6 // 10      # the rest is for reading it
+        room = ((160 << 20) - length) * 6 // 10      # the remainder is the time to read the answer
         second = self.server.socket()
         self.addCleanup(second.close)
         second.send(post(BODY + b" " * room))
@@ -204,7 +204,7 @@ class Places(unittest.TestCase):
             return False
 
     def test_limit(self):
-        """Beyond the limit a new connection replaces the one that has been silent longest."""
+        """Beyond the limit, the server closes the connection that has been silent longest for each new one."""
         server = self.serve("--connections", "3", "--loops", "1")
         raws = [server.socket() for _ in range(3)]
         for raw in raws:

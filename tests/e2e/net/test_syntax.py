@@ -32,7 +32,8 @@ class Syntax(ErrorCase):
         self.assertEqual(self.client.get("/v1/models/arm").json()["revision"], revision)
 
     def test_one_byte_order_mark_is_skipped(self):
-        """Some editors and libraries write it, and RFC 8259, section 8.1, lets parsers skip it. A second one is no blank."""
+        """Some editors and libraries begin a text with a byte order mark, and RFC 8259, section 8.1, lets parsers skip it. A second mark is a
+        syntax error."""
         answers = [self.client.post(self.PATH, ("\ufeff" * marks + self.VALID).encode()) for marks in (0, 1, 2)]
         self.assertEqual([answer.status for answer in answers], [200, 200, 400])
         self.assertEqual(answers[1].body, answers[0].body)

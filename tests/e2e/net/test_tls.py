@@ -77,8 +77,8 @@ class Encrypted(TlsCase):
     more = ("--read-deadline", "1", "--max-body", "1M")
 
     def test_nothing_is_readable_on_the_wire(self):
-        """Requests, answers, tokens, and the answers 408 and 413 that the server sends past libmicrohttpd, are
-        encrypted."""
+        """Requests, answers and tokens are encrypted, and so are the answers 408 and 413, which the server writes to the connection without
+        libmicrohttpd."""
         relay = Relay(self.server.port)
         boss = self.tokens.header("boss")
         client = type(self.client)(relay.port, PATIENCE, self.certificates.context())
@@ -150,7 +150,7 @@ class Encrypted(TlsCase):
         raw.close()
 
     def test_large_and_heavy(self):
-        """Bodies and answers of many records have the bytes of a plain connection, on the loop and on workers."""
+        """Bodies and answers of many TLS records have the bytes that a connection without TLS carries, on the event loop and on workers."""
         plain = Server("--max-body", "1M")
         body = {"q": [QN] * 8000}
         expected = plain.client().post(ASK, body).body
@@ -173,8 +173,8 @@ class ClientCertificates(TlsCase):
         self.certificates.make_client(*arguments, **keywords)
 
     def test_matrix(self):
-        """Compares the access of certificates of each role, and of those without a line in the file, with an expired
-        line, of another authority, expired, and for servers only."""
+        """Checks the access of clients with a certificate of each role, and of clients whose certificate has no line in the file of clients, has
+        an expired line, was signed by another authority, has expired, or is for servers only."""
         self.certificates.make_authority("other")
         self.make("robot.example", "robot")
         self.make("chief", "chief")
@@ -264,8 +264,8 @@ class Reload(TlsCase):
             fresh.close()
 
     def test_rotation_under_load_loses_no_request(self):
-        """Eight clients send requests without pause, on kept and new connections, while certificate, authority and
-        tokens are replaced ten times. A client's old and new token overlap by one rotation, as operators should do it."""
+        """Eight clients send requests without pause, on kept and new connections, while certificate, authority and tokens are replaced ten
+        times. Between two replacements both the client's old and its new token are valid, as operators should do it."""
         certificates, tokens = self.certificates, self.tokens
         stop, wrong, count, served = threading.Event(), [], [0] * 8, set()
         valid = {"token": tokens.token["planner"]}

@@ -31,7 +31,7 @@ class Crew(unittest.TestCase):
         bodies = []
         for workers in (1, 3):
             server = self.serve("--workers", str(workers))
-            for done in range(60):  # a machine that does other work may leave a worker out for some requests
+            for done in range(60):  # on a busy machine a worker may take no part in some of the requests
                 answer = server.client(120).post("/v1/models/branched/evaluate", body)
                 self.assertEqual(answer.status, 200, answer)
                 bodies.append(answer.body)
@@ -49,7 +49,7 @@ class Crew(unittest.TestCase):
         server = self.serve("--workers", "3", "--queue", "600", "--timeout", "600")
         server.client().put("/v1/models/long", chain(100))
         request, workers = {"q": [[0.1] * 100] * 3000, "tau": [0] * 100, "outputs": ["qdd", "dqdd_dwrench"]}, [0]
-        while sum(workers) < 40:  # ticks of 10 ms: long enough to measure
+        while sum(workers) < 40:  # 40 clock ticks of 10 ms, long enough to measure shares
             answer = server.client(600).post("/v1/models/long/forward-sensitivity", request)
             self.assertEqual(answer.status, 200, answer)
             workers = processor_time(server, "torqued-worker")
@@ -133,9 +133,9 @@ class Crew(unittest.TestCase):
         self.assertIsNone(server.stop())
 
     def test_an_interrupted_loop_keeps_its_short_requests(self):
-        """Sixty short requests make a turn of the loop that is longer than a request may stay there. The process is stopped
-        and continued again and again, so that the time, but not the work, of some requests is long. None goes to the worker,
-        which is held: there it would wait."""
+        """Sixty short requests in one turn of the event loop take longer than --inline-limit allows a single request. The process is stopped and
+        continued again and again, so that the time, but not the work, of some requests is long. No request may go to the worker, which is
+        stopped by ptrace: it would wait there."""
         server = self.serve("--workers", "1", "--loops", "1")
         body = json.dumps({"q": [[0.1] * 6] * 60})
         request = f"POST /v1/models/puma560/inverse-dynamics HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n{body}"

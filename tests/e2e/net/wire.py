@@ -48,8 +48,8 @@ class WireCase(ServerCase):
         raw.close()
 
     def first_answer(self, request):
-        """Returns the answer to a request that is too long to be read completely. Retries: now and then the reset after
-        the answer overtakes it."""
+        """Returns the answer to a request that is too long to be read completely. Tries again, since sometimes the reset of the connection
+        arrives before the answer is read."""
         for _ in range(20):
             raw = self.server.socket()
             try:

@@ -17,7 +17,7 @@ def sine(amplitude, frequency, offset):
 
 
 class PassiveJoints(Actuated):
-    REFERENCE = sine([0, 0.8], 3, [5, 0.4])  # the values of the passive joint are ignored
+    REFERENCE = sine([0, 0.8], 3, [5, 0.4])  # amplitude 5 and offset 0.4 are those of the passive joint, which the controller ignores
     START = {"q": [0.7, -0.3], "qd": [-1, 2]}
 
     def control(self, controller, **more):
@@ -130,7 +130,7 @@ class Quadruped(Actuated):
     REFERENCE = [0] * 6 + LEGS
 
     def test_stands(self):
-        """On held feet the torques are those of static equilibrium with the minimum-norm contact forces."""
+        """With all feet held, the controller's torques are those of static equilibrium with the contact forces of least norm."""
         _, _, g = self.dynamics("solo12", self.STAND, [0] * 18)
         J = np.vstack([np.array(self.ask("solo12", "kinematics", {"q": self.STAND, "frame": foot["frame"], "outputs": [
             "jacobian"]})["jacobian"])[:3] for foot in FEET])

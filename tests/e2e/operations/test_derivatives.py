@@ -233,7 +233,7 @@ class Requests(ServerCase):
                     self.assertEqual(one[name][output], batch[name][output][i], f"{output} of row {i}")
 
     def test_outputs_alone(self):
-        """An output alone has the bits that it has beside others."""
+        """An output has the same bits whether the request selects only this output or others too."""
         one = {name: field[0] for name, field in states(1).items()}
         wrenches = self.everything(one)["wrenches"]
         together = self.ask_texts("fixed", "evaluate", self.everything(one))

@@ -56,7 +56,8 @@ class DifferentialKinematics(ServerCase):
         self.assertClose(got["qd"], (np.linalg.pinv(A) @ b).tolist(), 1e-13)
 
     def test_priorities(self):
-        """A later priority changes no earlier one, and has the least error among the velocities that are left."""
+        """A task of a later priority does not change the errors of earlier tasks, and has the least error among the velocities that keep those
+        errors."""
         for seed in range(20):
             choose = np.random.default_rng(50 + seed)
             q = choose.uniform(-1.5, 1.5, 5)
@@ -72,7 +73,8 @@ class DifferentialKinematics(ServerCase):
             self.assertLess(((B @ qd - c) ** 2).sum(), found.fun + 1e-7, seed)
 
     def test_along_steps(self):
-        """Over steps of time all limits hold, and a joint that is driven towards a limit of position stops before the limit."""
+        """When the velocities are applied step by step, all limits hold, and a joint that a task drives towards its position limit stops before
+        the limit."""
         q, qd, step = np.array([0.2, -0.4, 0.7, 0.3, 0.5]), np.zeros(5), 0.01
         top = 0
         for _ in range(400):

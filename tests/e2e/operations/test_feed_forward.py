@@ -153,7 +153,8 @@ class FeedForward(Closed):
                 self.assertEqual(alone, {name: values[row] for name, values in answer.items()})
 
     def test_shared_and_other_derivatives(self):
-        """One vector for all rows, surplus derivatives, and another order of the joints."""
+        """The answer stays the same with one vector that all rows share, with derivatives of higher order than the model needs, and with another
+        order of the joints."""
         s = self.motion("chain", 6, 5)
         for x in s["higher_derivatives"]:
             x[:] = [x[0]] * 5

@@ -1,4 +1,4 @@
-"""Tests free coordinates (given efforts, unknown accelerations) beside driven ones: against the partitioned equation of
+"""Tests inverse dynamics with free coordinates (given efforts, unknown accelerations) and driven ones: against the partitioned equation of
 motion, which for a moving base is Khalil's (83)-(88), and against forward dynamics."""
 import tap
 from arrays import add, matvec
@@ -104,7 +104,7 @@ class Free(ServerCase):
         self.assertClose(self.ask("flying", "forward-dynamics", forward)["qdd"], answer["qdd"], 1e-10)
 
     def test_joint_wrenches(self):
-        """Joint wrenches are those of the complete motion."""
+        """Joint wrenches are those of inverse dynamics without free coordinates, at the accelerations of the answer."""
         for model, nv, free in self.cases():
             given, _ = self.request(model, nv, free)
             answer = self.ask_texts(model, "inverse-dynamics",

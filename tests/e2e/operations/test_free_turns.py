@@ -1,6 +1,6 @@
-"""Tests spherical and floating joints anywhere in a tree through the service: against free-body cuts (the body beyond
-the joint alone in space, the part before the joint under the joint's wrench), steady precession, free fall, differences
-along R exp(e), and energy balances. Also tests names, quaternions and refusals."""
+"""Tests spherical and floating joints anywhere in a tree, through HTTP: against free-body diagrams (the body beyond the joint, and the part
+before the joint with the joint's wrench as a load), steady precession, free fall, differences along R exp(e), and energy balances. Also tests
+names, quaternions and refusals."""
 import math
 import random
 
@@ -101,8 +101,8 @@ class FreeTurns(ServerCase):
     # --- kinematics ----------------------------------------------------------------------------------------------
 
     def test_pose_and_velocity_by_hand(self):
-        """The frame beyond the joint follows by hand from the frame at the joint's origin: pose, velocity and the
-        joint's own rotation, translation and velocity."""
+        """Computes the frame beyond the joint from the frame at the joint's origin: pose, velocity and the joint's own rotation, translation and
+        velocity."""
         for kind in NAMES:
             document = on_arm(kind)
             document["frames"] = [{"name": "socket", "link": "fore", **ORIGIN}]
@@ -137,8 +137,8 @@ class FreeTurns(ServerCase):
     # --- cuts ----------------------------------------------------------------------------------------------------
 
     def test_body_beyond_the_joint_is_one_in_space(self):
-        """The joint transmits the wrench that the body alone requires for the same motion in space; the arm carries the
-        opposite wrench."""
+        """The joint must transmit the wrench that the body requires for the same motion as a free body; the arm without the body must have the
+        same torques under the opposite wrench."""
         for kind in NAMES:
             for seed in range(5):
                 s = self.state(kind, seed)

@@ -1,5 +1,5 @@
-"""Tests gradient and forward-gradient: products of multipliers and the matrices of sensitivity and forward-sensitivity,
-sums over a batch, free coordinates, the same bits alone, in batches and in CBOR, and refusals."""
+"""Tests gradient and forward-gradient: products of multipliers and the matrices of sensitivity and forward-sensitivity, sums over a batch, free
+coordinates, the same bits in single requests, in batches and in CBOR, and refusals."""
 import json
 import subprocess
 
@@ -16,7 +16,8 @@ LOADS = {"panda": {"gravity": [1, -2, -9], "payload": {"link": "panda_link7", "m
          "solo12": {"wrenches": [{"link": "FR_FOOT", "force": [1, 2, 9], "torque": [0.3, 0, 0.2], "point": [0, 0.1, 0]}]},
          "hua": {}, "prismatic_revolute": {}, "humanoid": {}}
 def rubbing(change=(0, "viscous", 0.0)):
-    """An arm of two joints with all figures of friction, of which one is changed by a small amount; the second joint moves backward."""
+    """An arm of two joints with every friction parameter. One parameter can be changed by a small amount, for differences. The second joint
+    moves in the negative direction."""
     friction = [{"viscous": 0.3, "coulomb": {"positive": 0.5, "negative": 0.4}, "coulomb_velocity": 0.2, "breakaway": {"positive": 0.9, "negative": 0.7},
                  "stribeck_velocity": 0.6, "load": 0.12},
                 {"viscous": 0.2, "coulomb": {"positive": 0.3, "negative": 0.6}, "coulomb_velocity": 0.3, "breakaway": {"positive": 0.5, "negative": 0.8},
@@ -182,7 +183,8 @@ class Gradient(ServerCase):
             self.assertEqual(self.ok(reply), batch)
 
     def test_clients_that_cut_batches_refuse_sums(self):
-        """The Python client must refuse to divide a batch into requests here: the sum of one part would be taken for that of all rows."""
+        """The Python client divides large batches into several requests. Here it must refuse to, since each request would answer the sum over
+        its own rows only."""
         panda = torqued.Client(f"http://127.0.0.1:{self.server.port}").model("panda")
         rows = np.ones((3, 7))
         with self.assertRaisesRegex(ValueError, "sum_gravity"):

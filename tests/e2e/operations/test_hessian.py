@@ -53,8 +53,7 @@ class Hessian(ServerCase):
         return {**{name: s[name] for name in ("q", "qd", third, "multipliers")}, **LOADS[model]}
 
     def change(self, model, q, i, step, document):
-        """Moves the position q along velocity coordinate i. The model `smooth` has a spherical joint beside its
-        floating base."""
+        """Moves the position q along velocity coordinate i. The model `smooth` has a spherical joint and a floating base."""
         e = np.zeros(document["nv"])
         e[i] = step
         if model != "smooth":
@@ -129,7 +128,7 @@ class Hessian(ServerCase):
             self.assertGreater(np.abs(H - H.T)[:6, :6].max(), 1e-3)
 
     def test_batches_and_evaluate(self):
-        """Bits are the same alone, in a batch and in evaluate, for rows that differ in all fields or in the multipliers
+        """A state gets the same bits in a single request, in a batch and in evaluate, for rows that differ in all fields or in the multipliers
         only."""
         for operation, (_, results, third) in CASES.items():
             for model in ("panda", "solo12"):

@@ -152,7 +152,7 @@ class InverseKinematics(Closed):
         self.near(across, [0.4, 0.2], 1e-9)
 
     def test_batches(self):
-        """Rows have the same bits alone and in a batch; a row out of reach fails alone."""
+        """Rows have the same bits in single requests and in a batch; in a batch only the row that is out of reach fails."""
         _, goal = self.reachable("panda", 11, 6)
         goal["position"][4] = [3, 0, 0]
         together = self.solve("panda", goal, on_error="row", outputs=["q", "distance", "iterations"])

@@ -1,5 +1,5 @@
-"""Bounds the processor time of inverse kinematics: a search of many starts leaves the thread of its connection, ends with
-its deadline or its client, and does not hold up other clients. All bounds are processor time of the server's threads."""
+"""Bounds the processor time of inverse kinematics: a search of many starts moves from the event loop to a worker, ends at its deadline or when
+its client disconnects, and does not delay other clients. All bounds are processor time of the server's threads."""
 import json
 import time
 import unittest
@@ -10,7 +10,7 @@ from samples import chain
 from server_threads import seconds
 
 UNREACHABLE = {"q": [0] * 7, "frame": "panda_link7", "position": [0.75, 0.35, 0.75], "orientation": [0.5, 0.5, 0.5, 0.5]}
-LOOP_LIMIT = 0.004  # s of the loop's thread: 1.2 ms for the run, the rest for reading and answering
+LOOP_LIMIT = 0.004  # s of the event loop's thread: 1.2 ms for the search, the remainder for reading and answering
 LONG = 200  # joints of the long chain
 
 
@@ -43,7 +43,8 @@ class Time(ServerCase):
         return answer, loop, worker
 
     def test_many_starts_leave_the_loop(self):
-        """The estimate sends the request to a worker before anything is computed, unless the client hides the number."""
+        """The server estimates the duration from the number in `starts` and gives the request to a worker before it computes anything. If an
+        escape in the name `starts` hides the number from the estimate, the search moves to a worker a little later."""
         plain = json.dumps({**UNREACHABLE, "starts": 1000})
         for body, limit in ((plain, 0.001), (plain.replace("starts", "st\\u0061rts"), LOOP_LIMIT)):
             with self.subTest(limit=limit):
@@ -55,8 +56,8 @@ class Time(ServerCase):
                 self.assertLess(loop, limit)
 
     def test_a_wrong_estimate_does_not_keep_the_loop(self):
-        """After many requests that end at their first start, a search of 60 starts is expected to be short. The run leaves
-        the loop all the same, and has the answer that it has on a worker."""
+        """After many requests that end at their first start, a search of 60 starts is expected to be short. The search must move from the event
+        loop to a worker all the same, and answer as if it had begun there."""
         easy = {"q": [[0.1, 0.2, 0.3, -1.5, 0.1, 1.2, 0.3]], "frame": "panda_link7", "position": [0.4, 0.1, 0.4], "starts": 60,
                 "limits": False}
         hard = {**UNREACHABLE, "starts": 60}
@@ -114,8 +115,8 @@ class Shares(ServerCase):
     arguments = ("--workers", "1", "--loops", "1")
 
     def test_rows_keep_their_bits_beside_a_row_that_uses_up_its_share(self):
-        """Row 5 searches from 1000 starts for a point out of reach, which takes longer than its share. The row fails by name; the
-        other rows have the bits that they have alone."""
+        """Row 5 searches from 1000 starts for a point out of reach, which takes longer than its share. The problem names this row; the other
+        rows have the bits of requests of one row."""
         self.put_model("long", long_chain())
         goals = [[1 + 0.1 * i, 0.5, 1] for i in range(12)]
         request = {"q": [[0.01 * (i % 7) for i in range(LONG)]] * 12, "frame": "end", "position": goals, "starts": 1000,

@@ -45,7 +45,7 @@ class JointLimits(Actuated):
         self.assertEqual(a["limits"], [])
 
     def test_least_margins(self):
-        """For the motions above, every limit has its smallest margin, whether kept or exceeded; also in batches."""
+        """`least_margins` must contain the smallest margin of every limit, whether the motion keeps or exceeds the limit, also in batches."""
         self.rail(effort=5, velocity=6, position=[-0.5, 3])
         kept = {"q": [0], "duration": 1, "samples": 2, "step": 0.25, "input": {"tau": [4]}}     # q = t^2
         a = self.simulate("rail", kept, "least_margins", "limits")
@@ -142,7 +142,7 @@ class JointLimits(Actuated):
         self.assertEqual(a["limits"][0], {"joint": "upper_joint", "kind": "effort", "limit": 40, "excess": 8, "time": 0})
 
     def test_batches_and_encodings(self):
-        """Each simulation of a batch has its own list of limits, the same as alone."""
+        """Each simulation of a batch has a list of limits of its own, equal to that of a request of one row."""
         rows = [[-0.6 + 0.1 * i, 0.5] for i in range(11)]
         for how in METHODS:
             request = {"duration": 0.3, "samples": 3, **how, "input": DRIVE}

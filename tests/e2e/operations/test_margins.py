@@ -93,7 +93,7 @@ class Margins(Closed):
             self.assertEqual([one["d" + name] for one in single["least_gradients"]], single[gradient][0])
 
     def test_least_gradients_of_rows_with_their_own_scenes(self):
-        """The gradients of a least margin are those in the gravity, payload and parameters of its row."""
+        """Where each row has its own gravity, payload and parameters, the gradients of a least margin are those at the values of its row."""
         s, n = self.motion(13, rows=5), range(5)
         for scene in ({"gravity": [[3 * i - 5, 2, 7 - 4 * i] for i in n]}, {"payload": {"link": "tool0", "mass": [5, 1, 4, 0.5, 3]}},
                       {"parameters": {"forearm_link": [[i + 1, 0.2, 0, 0.1, 0.4, 0, 0.4, 0, 0, 0.4] for i in n]}}):
@@ -116,7 +116,7 @@ class Margins(Closed):
         for fraction in (-0.3, 0.01, 0.2, 0.35, 0.45, 0.49, 0.51, 0.55, 0.65, 0.8, 0.99, 1.3):
             q = lower + fraction * (upper - lower)
             slope = np.eye(6) * (1 if fraction < 0.5 else -1)
-            # a position farther from the limits
+            # a position farther from the limits, so that in a batch the row with q has the least margins
             other = lower + (0.52 if abs(fraction - 0.5) > 0.02 else 0.5) * (upper - lower)
             for rows, least in ((q.tolist(), 0), ([q.tolist()], 0), ([other.tolist(), q.tolist()], 1)):
                 got = self.ask("uneven", "margins", {"q": rows, "outputs": outputs})
@@ -147,7 +147,7 @@ class Margins(Closed):
         self.assertEqual([gradients["dq"] for gradients in efforts["least_gradients"]], efforts["dmargins_dq"])
 
     def test_overflow(self):
-        """Margins that overflow are refused, with their gradients."""
+        """A request whose margins or gradients overflow is refused."""
         s = {"q": [[0.1] * 6] * 3, "qd": [[1e200] * 6] * 3}
         for outputs in (["least"], ["least_gradients"], ["least", "margins"]):
             problem = self.assertProblem(self.client.post("/v1/models/limited/margins", {**s, "outputs": outputs}), 422)

@@ -173,7 +173,8 @@ class Dynamics(OnTwoRobots):
                                                                                  "gravity": [0, 0, -9.81]}))
 
     def test_payload_is_a_heavier_robot(self):
-        """Two payloads on two links, one of them merged, against the document with fixed links added there."""
+        """Two payloads, one of them on a link that is merged into its parent, have the effect of fixed links added to the document in the same
+        places."""
         loads = [{"link": "gripper", "mass": 1.2, "com": [0.1, 0.2, 0.3], "inertia": body(1)["inertia"]},
                  {"link": "thigh", "mass": 0.7, "com": [0, -0.1, -0.3]}]
         for base in ("fixed", "floating"):
@@ -208,7 +209,7 @@ class Dynamics(OnTwoRobots):
             self.assertClose(e["potential"], 9.81 * e["mass"] * e["com"][2] + spring, 1e-13, abs(e["potential"]) + 10)
 
     def test_centroidal_inertia_is_the_momentum_of_a_turning_base(self):
-        """A floating base that turns alone at w, in its own axes, gives the momentum I R w about the centre of mass."""
+        """If only the floating base moves and rotates at w, in its own axes, the momentum about the centre of mass is I R w."""
         for model, s in self.cases():
             if model != "floating":
                 continue
@@ -352,7 +353,7 @@ class Kinematics(OnTwoRobots):
             self.assertEqual(two["tool"], self.ask_texts(model, "kinematics", {"q": s["q"]})["poses"]["tool"])
 
     def test_base_coordinates(self):
-        """The base's coordinates are its position and quaternion; its velocity is in the base's axes."""
+        """`q` of a floating base is its position and quaternion, `qd` its velocity in the base's axes."""
         for model, s in self.cases():
             if model == "floating":
                 k = self.ask(model, "kinematics", {**self.pick(s, "q", "qd"), "frame": "torso", "reference": "frame",

@@ -54,7 +54,7 @@ class ParameterColumns(Closed):
             yield model, {"held": held}
 
     def test_forward_sensitivity(self):
-        """The columns are -dqdd_dtau Y, with the same bits in a batch, alone, and without other outputs."""
+        """The columns are -dqdd_dtau Y, with the same bits in a batch, in single requests, and without other outputs."""
         outputs = ["qdd", "dqdd_dtau", "dqdd_dparameters"]
         for model, held in self.cases():
             s, bodies = self.motion(model, 3, rows=5)
@@ -102,7 +102,7 @@ class ParameterColumns(Closed):
     FREE = {"panda": ["panda_joint2", "panda_joint5"], "solo12": "base", "hua": None, "delta": None}
 
     def test_torque_derivative_with_free_coordinates(self):
-        """Differences over payloads at constant efforts of the free coordinates, whose rows are zero."""
+        """Compares with differences between payloads at constant efforts of the free coordinates; the rows of these coordinates are zero."""
         for model, free in self.FREE.items():
             request, tau, bodies = self.rate_request(model, 6, 1)
             names = self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"]

@@ -33,8 +33,7 @@ def polynomials(answer, names, rates, speed, acceleration, jerk):
 
 
 def coupled_arm(*frictions):
-    """Returns an arm of three revolute joints, two of them driven by coupled motors with the given friction beside
-    viscous."""
+    """Returns an arm of three revolute joints, two of them driven by coupled motors with viscous friction and the given friction."""
     links = [{"name": name, "parent": parent, "inertial": body(2, (0.02, 0.01, -0.2)),
               "joint": {"name": "at_" + name, "type": "revolute", "axis": axis, "origin": {"xyz": [0, 0.1, -0.3]}}}
              for name, parent, axis in (("a", "base", [0, 0, 1]), ("b", "a", [0, 1, 0]), ("c", "b", [1, 0, 0.2]))]

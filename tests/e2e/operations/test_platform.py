@@ -35,7 +35,8 @@ class Stewart(Rocked):
         self.assertEqual(list(answer), ["q", "mass_matrix"])
 
     def test_motion_is_as_asked(self):
-        """Kinematics of the platform's frame return the given motion; forward dynamics returns the acceleration."""
+        """From the answered motion of the motors, kinematics of the platform's frame must return the motion that the request gave, and forward
+        dynamics its acceleration."""
         poses = self.poses(10, 8)
         platform = self.as_platform(poses)
         answer = self.ask("stewart", "kinematics", {"platform": platform, "frames": ["centre"], "frame": "centre",
@@ -74,8 +75,8 @@ class Stewart(Rocked):
             self.near(answer["tau"], self.expected([(p, turn, *np.zeros((4, 3)))])[0], 1e-10)
 
     def test_singular_platform(self):
-        """At a yaw of 90 degrees the platform's legs lie in one linear complex: it could move with all legs held. The
-        request is refused."""
+        """At a yaw of 90 degrees the lines of the six legs are linearly dependent, so that the platform could move while all leg lengths are
+        constant. The request is refused."""
         pose = lambda yaw: {"frame": "centre", "position": [0, 0, 0.9], "orientation": quaternion([0, 0, yaw])}
         self.refused(self.client.post("/v1/models/stewart/inverse-dynamics", {"platform": pose(math.pi / 2)}), "loop-singular")
         self.ask("stewart", "inverse-dynamics", {"platform": pose(1.2)})
@@ -151,8 +152,8 @@ class Planar(Closed):
             self.near(answer[name], rows, 1e-9, name)
 
     def test_translating(self):
-        """A position alone determines the pose of the Delta, which cannot turn. The angles of the motors follow from the triangle of each
-        arm."""
+        """A request gives only the position of the Delta's platform, since the platform cannot rotate. The angles of the motors follow from the
+        triangle of each arm."""
         s = self.states("delta", 30, 9)
         places = [list(self.delta.platform(np.array(q))) for q in s["q"]]
         answer = self.ask("delta", "inverse-dynamics", {"platform": {"frame": "tool", "position": places}})

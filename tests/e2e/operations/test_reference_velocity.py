@@ -20,7 +20,7 @@ class ReferenceVelocity(Closed):
         return M @ s["qdd_reference"] + C @ s["qd_reference"] + rest["gravity"] + rest["friction"]
 
     def test_matrices(self):
-        """Friction is that at qd_reference; the bundled trees have no springs."""
+        """Friction is evaluated at qd_reference. Springs do not occur in the bundled trees, so they are not compared."""
         for model in ("panda", "solo12", "puma560"):
             document = self.ok(self.client.get(f"/v1/models/{model}"))
             choose = np.random.default_rng(3)
@@ -70,7 +70,7 @@ class ReferenceVelocity(Closed):
         for i, row in enumerate(rows):
             self.assertEqual(together["inverse-dynamics"]["tau"][i], self.ask("four_bar", "inverse-dynamics", row)["tau"])
             self.assertEqual(together["regressor"]["regressor"][i], self.ask("four_bar", "regressor", row)["regressor"])
-        # torque-derivative takes qdd, so evaluate does not refuse it beside qd_reference
+        # torque-derivative uses qdd, so that evaluate accepts qdd together with qd_reference
         qdd = {"qdd": rows[0]["qdd_reference"]}
         self.ask("four_bar", "evaluate", {**rows[0], **qdd, "operations": {"inverse-dynamics": {}, "torque-derivative": {}}})
 

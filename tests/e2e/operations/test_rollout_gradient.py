@@ -15,7 +15,8 @@ def start(about, choose, rows=None):
 
 class RolloutGradient(ServerCase):
     def test_gradients_are_products_of_the_matrices_of_rollout(self):
-        """Multipliers of q at every node, and of qd at the end. Gradients by wrenches and parameters are compared in the same way."""
+        """Compares the gradients for multipliers of q at every node and of qd at the last node. Gradients by wrenches and parameters are
+        compared likewise."""
         choose, steps = np.random.default_rng(1), 4
         for model in ("panda", "solo12"):
             about = self.ok(self.client.get(f"/v1/models/{model}"))
@@ -74,7 +75,7 @@ class RolloutGradient(ServerCase):
         plus, minus = (self.ask("solo12", "rollout-gradient", r)["cost"] for r in moved)
         slope = float((np.array(answer["gradient_torques"]) * direction).sum())
         self.assertLess(abs((plus - minus) / (2 * h) - slope), 1e-6 * abs(slope))
-        # without a reference, and with the other sign of the quaternion, the reference is where it is
+        # the reference is the same pose by default and with the opposite sign of its quaternion, which is the same rotation
         home = [[0] * 6 + [-1] + [0] * 12]
         plain, other = ({**request, "cost": {"q": 1, **more}} for more in ({}, {"q_reference": home}))
         self.assertEqual(self.ask("solo12", "rollout-gradient", plain), self.ask("solo12", "rollout-gradient", other))
@@ -110,7 +111,8 @@ class RolloutGradient(ServerCase):
         self.assertEqual(problem["code"], "bad-quaternion")
         self.ask("solo12", "rollout-gradient", {**floating, "cost": {"final_q": 1, "q_reference": turned}})
         self.ask("solo12", "rollout-gradient", {**floating, "cost": {"final_q": [0] * 6 + [1] * 12, "q_reference": [[0.1] * 18]}})
-        rows = {**floating, "q": [floating["q"]] * 3, "torques": [floating["torques"]] * 3}     # the last row alone weighs a rotation
+        # below only the last row has a nonzero weight of a rotation
+        rows = {**floating, "q": [floating["q"]] * 3, "torques": [floating["torques"]] * 3}
         weights = np.array([[0] * 6 + [1] * 12] * 3)
         for term in ("q", "final_q"):
             self.ask("solo12", "rollout-gradient", {**rows, "cost": {term: weights.tolist(), "q_reference": [[0.1] * 18]}})

@@ -134,7 +134,7 @@ class Steps(ServerCase):
         self.check_column(model, parameters[:, 10 * bodies.index(link)], masses)
 
     def test_more_matrices_in_rollouts(self):
-        """The matrices have the same bits in a rollout as in a step, with phases and beside other outputs."""
+        """The matrices have the same bits in a rollout as in a step, also with phases and whichever other outputs are selected."""
         s = {name: value[0].tolist() for name, value in self.state("solo12", 16).items()}
         load = {"wrenches": [{"link": "base_link", "force": [1, 2, 3]}, {"link": "FL_FOOT", "torque": [0, 1, 0]}], "step": H}
         request = {"q": s["q"], "qd": s["qd"], "torques": [s["tau"]] * 3, **load,
@@ -319,7 +319,7 @@ class Steps(ServerCase):
                 self.assertClose(answer["q_after"], (np.array(s["q"]) + H * used).tolist(), 1e-14)
 
     def test_batches(self):
-        """A row has the same bits alone, in a batch, and beside any other outputs."""
+        """A row has the same bits in a request of one row and in a batch, whichever other outputs are selected."""
         for model in MODELS:
             for integrator in INTEGRATORS:
                 s = {name: value.tolist() for name, value in self.state(model, 7, rows=11).items()}
@@ -351,7 +351,7 @@ class Steps(ServerCase):
                         q, qd = values["q_after"][row][n], values["qd_after"][row][n]
 
     def test_rollouts_share(self):
-        """Tests torques that all rows share, torques for each row, and a request without qd."""
+        """`torques` may be one array that all rows share, or one array for each row. Without qd the velocities are zero."""
         torques = [[1, 0.1], [0.5, 0], [0, 0.2]]
         several = self.ask("two_link", "rollout", {"q": [[0.3, 0.5], [1, 0.5]], "torques": torques, "step": H})
         one = self.ask("two_link", "rollout", {"q": [1, 0.5], "qd": [0, 0], "torques": torques, "step": H})
@@ -389,7 +389,7 @@ class Steps(ServerCase):
         self.assertProblem(post("rollout", {"q": s["q"], "step": H, "torques": [[1, 2, 3]]}), 422, "/torques/0")
 
     def test_rows_that_fail(self):
-        """A row whose motion leaves the range of angles fails alone, and the problem names the node."""
+        """Only the row whose motion leaves the range of angles fails, and the problem names the node."""
         request = {"q": [[0, 0], [9.9e4, 0]], "qd": [[0, 0], [1e5, 0]], "torques": [[0, 0]] * 4, "step": 0.004}
         problem = self.assertProblem(self.client.post("/v1/models/two_link/rollout", request), 422, row=1)
         self.assertEqual(problem["code"], "angle-too-large")

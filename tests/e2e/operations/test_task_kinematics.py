@@ -1,5 +1,5 @@
-"""Tests inverse kinematics of several tasks: 1000 poses of bundled robots whose frames, directions and centre of mass are
-found again, weights and priorities against SciPy, sequences, seeds, limits and refusals."""
+"""Tests inverse kinematics of several tasks: goals computed by forward kinematics of bundled robots at 1000 positions, weights and priorities
+against SciPy, sequences, seeds, limits and refusals."""
 import copy
 import json
 
@@ -119,8 +119,8 @@ class TaskKinematics(ServerCase):
             self.assertGreater(found.fun, (self.residual(q, second) ** 2).sum() - 1e-7, seed)
 
     def test_rounding_errors_are_no_directions(self):
-        """A point on the axis of the first joint, and a planar robot in an oblique plane, have Jacobians with rows of rounding
-        errors: the first task, which is met, leaves all freedom to the second one."""
+        """A point on the axis of the first joint, and a planar robot in an oblique plane, have Jacobians with rows of rounding errors: the first
+        task is fulfilled without using any degree of freedom, so that the second task can use all of them."""
         turn = {"xyz": [0.1, 0.2, 0.3], "rpy": [0.4, 0.7, -0.3]}
         for axes in ([0.3, 0.5, 0.8], [0, 1, 0]), ([0, 1, 0], [0, 1, 0]):
             links = [{"name": name, "parent": parent, "inertial": body(1, (0.1, 0, 0)),
@@ -136,8 +136,8 @@ class TaskKinematics(ServerCase):
                 self.assertLess(got["task_errors"][1][0], 1e-7, (axes, held))
 
     def test_a_minimum_near_a_singular_first_task(self):
-        """Where the first task is dear to meet, since its Jacobian is nearly singular, the later one is still at a minimum: a search
-        from the result finds no better one."""
+        """Where the Jacobian of the first task is nearly singular, so that small errors need large motions, the error of the later task is still
+        at a minimum: a search from the result finds no smaller one."""
         place = {"xyz": [0.1, -0.2, 0.15], "rpy": [0.5, -0.7, 0.3]}
         for seed in range(30):
             choose = np.random.default_rng(seed)
@@ -168,7 +168,7 @@ class TaskKinematics(ServerCase):
             self.assertClose(got[0]["q"], got[1]["q"], 1e-6, what=str(seed))
 
     def test_aim(self):
-        """A camera looks at a point while the wrist stays: the direction is met with the rotation about it free."""
+        """A camera must look at a point while the wrist stays in place: the direction is reached, and the rotation about it is free."""
         q = [0.3, -0.5, 0.7, 0.2, 0.4]
         at = self.ask("arm", "kinematics", {"q": q, "outputs": ["poses"]})["poses"]["d"]["position"]
         ray = np.array([0.9, 0.4, 0.3]) - at
@@ -179,7 +179,8 @@ class TaskKinematics(ServerCase):
         self.assertLess(abs(angle - got["task_errors"][1][1]), 1e-7)
 
     def test_sequence(self):
-        """Along a path each row begins at the row before: positions change little, as in one request for each row."""
+        """In a sequence the search of each row starts at the solution of the row before: positions change little between rows, and equal those
+        of one request for each row."""
         q0, n = [0, -0.8, 0, -2, 0, 1.6, 0.8], 60
         start = self.ask("panda", "kinematics", {"q": q0, "outputs": ["poses"]})["poses"]["panda_flange"]
         path = np.array(start["position"]) + np.outer(np.linspace(0, 1, n), [0.1, 0.35, -0.2])
@@ -197,7 +198,8 @@ class TaskKinematics(ServerCase):
         self.assertLess(np.abs(np.array(broken["q"][6]) - broken["q"][4]).max(), 0.1)
 
     def test_sequence_with_limits_on_used_memory(self):
-        """The rows of a sequence are found last: what is in memory before counts for nothing, as NaN of a request before."""
+        """In a sequence a row is computed after the row before it. The contents of the memory before that must not matter, such as NaN that an
+        earlier request left."""
         q0 = [0.1, 0.4, 0.6, 0.2, 0.5]
         start = self.ask("arm", "kinematics", {"q": q0, "outputs": ["poses"]})["poses"]["tip"]["position"]
         path = (np.array(start) + np.outer(np.linspace(0, 1, 4), [0.01, 0.02, 0])).tolist()
@@ -211,7 +213,8 @@ class TaskKinematics(ServerCase):
             self.assertEqual(self.ask("arm", "inverse-kinematics", request), first, rows)
 
     def test_same_as_one_frame(self):
-        """One task of a pose is the goal of one frame: the same pose, at a solution near the start."""
+        """A request with one task, a pose, must reach the same pose as a request with this pose as the goal of one frame, at a solution near the
+        start."""
         goal = {"frame": "panda_flange", "position": [[0.5, 0.1, 0.4], [0.4, -0.2, 0.5]], "orientation": [1, 0, 0, 0]}
         plain, tasks = self.ask("panda", "inverse-kinematics", goal), self.solve("panda", [goal])
         for q in (plain["q"], tasks["q"]):

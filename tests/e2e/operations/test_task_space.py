@@ -67,8 +67,9 @@ class TaskSpace(ServerCase):
             self.assertClose(add(inertial, t["bias"]), F, 1e-13, scale)
 
     def test_several_frames(self):
-        """Rows of single requests one after the other, L = (J M^-1 J^T)^-1 by numpy with the blocks between the frames, J^- = M^-1 J^T L,
-        and mu = J^-T h - L J' qd. One frame in the list has the bits of the frame alone."""
+        """With several frames, the rows of J are those of requests for each frame, one frame after the other. NumPy computes L = (J M^-1 J^T)^-1
+        including the blocks that couple the frames, J^- = M^-1 J^T L, and mu = J^-T h - L J' qd. A list of one frame has the bits of the field
+        `frame`."""
         for model, nv, frames in (("arm", 4, [("finger", ["z"]), ("gripper", ["x", "ry"])]), ("free", 10, [("tool", self.AXES), ("thigh", ["rx", "x"])]),
                                   ("delta", 3, [("tool", ["x"]), ("rod1a", ["ry", "z"])]), ("humanoid", 39, [(name, self.AXES) for name in ("left_foot", "right_foot", "left_hand", "right_hand")])):
             s = {name: one[0] for name, one in states(1, nv, model in ("free", "humanoid")).items()}
@@ -94,7 +95,8 @@ class TaskSpace(ServerCase):
             self.assertEqual(many["inertia"], [got["inertia"]] * 5)
 
     def test_refusals_of_several_frames(self):
-        """Refused by name: fields of one frame beside the list, entries without a frame, and rows that depend on each other."""
+        """The problem names the field if the request has fields of a single frame as well as the list, entries without a frame, or linearly
+        dependent rows."""
         q = {"q": [0.1, 0.2, 0.3, 0.4]}
         for fields, code, pointer in (({}, "missing-field", "/frame"), ({"frames": []}, "wrong-shape", "/frames"), ({"frames": ["finger"]}, "wrong-type", "/frames/0"),
                                       ({"frames": [{"axes": ["x"]}]}, "missing-field", "/frames/0/frame"), ({"frames": [{"frame": "nose"}]}, "unknown-name", "/frames/0/frame"),

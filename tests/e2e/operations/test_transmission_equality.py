@@ -120,7 +120,7 @@ class TransmissionEquality(ServerCase):
                 self.same(models, operation, request, "held", 1e-11)
 
     def test_motions(self):
-        """With a tolerance, rounding errors change the step sizes: the motions differ by some tolerances."""
+        """With a tolerance, rounding errors change the step sizes: the motions differ by a few times the tolerance."""
         for name, models, s, nv in self.cases():
             choose = np.random.default_rng(9)
             loops = name in HOME

@@ -145,7 +145,7 @@ class Transmissions(ServerCase):
             self.assertClose((friction[0] - friction[1]).tolist(), slow.tolist(), 1e-12, what=name)
 
     def test_efforts_of_motors(self):
-        """Motor efforts are A^T tau: alone and in batches, with free coordinates, with a reference velocity, and along
+        """Motor efforts are A^T tau, in single requests and in batches, with free coordinates, with a reference velocity, and along
         simulations."""
         for name, joints in ORDER.items():
             state, _ = self.states(name, 9)
@@ -170,7 +170,7 @@ class Transmissions(ServerCase):
         self.assertEqual(self.ask("wrist", "simulate", {**motion, "outputs": ["motor_tau"]}), {"motor_tau": answer["motor_tau"]})
 
     def test_limits_of_motors_in_simulations(self):
-        """Efforts of a controller end at the motors' limits; excesses are those of the efforts before clipping."""
+        """Efforts of a controller are clipped at the motors' limits; the reported excess is that of the effort before clipping."""
         most = {"pitch": {"velocity": 60, "effort": 0.3}, "roll": {"velocity": 30, "effort": 0.1}}
         document = copy.deepcopy(MODELS["wrist"])
         for motor in document["transmissions"][0]["motors"]:
@@ -368,7 +368,7 @@ class Tx40(ServerCase):
     """The bundled robot with a coupled wrist against the equations of its publication."""
     VISCOUS, COULOMB = [8.05, 5.53, 1.97, 1.11, 1.86, 0.65], [7.14, 8.26, 6.34, 2.48, 3.03, 0.282]
     ROTOR = [0.362, 0.362, 0.0988, 0.0313, 0.0468, 0.0105]
-    SIX = {"rotor": 0.00964, "viscous": 0.616, "coulomb": 1.95}  # of motor 6, at its joint
+    SIX = {"rotor": 0.00964, "viscous": 0.616, "coulomb": 1.95}  # inertia and friction of motor 6, referred to its joint: kg m^2, N m s/rad, N m
 
     def setUp(self):
         document = self.ok(self.client.get("/v1/models/tx40/document"))

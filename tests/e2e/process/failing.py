@@ -17,7 +17,7 @@ LIBRARY = os.path.join(BUILD, "tests", "e2e", "failing_malloc.so")
 EVERY = "EVERY_ALLOCATION" in os.environ
 FIELDS = ("armed", "at_main", "wait", "sticky", "count", "failures", "blocks")  # in the order of failing_malloc.c
 JSON = {"Content-Type": "application/json"}
-STEP = 2  # argument of numbers() for the allocations of a request
+STEP = 2  # step of numbers(), which chooses the allocations of a request that fail
 
 
 class Control:
@@ -42,8 +42,7 @@ class Control:
 
 
 def numbers(step):
-    """Yields the numbers 1, 2, 3 ... of the allocation to fail: all with EVERY_ALLOCATION, else at distances of 1 +
-    k/step."""
+    """Yields the numbers k of the allocations to fail: 1, 2, 3 ... with EVERY_ALLOCATION, otherwise at distances that grow as 1 + k/step."""
     k = 1
     while True:
         yield k
@@ -66,7 +65,7 @@ def examples(contract, models):
 
 
 def coded(questions):
-    """Yields one question of each operation in CBOR, compressed, with an answer requested in CBOR and compressed."""
+    """Yields one request of each operation, in compressed CBOR, which asks for an answer in compressed CBOR."""
     headers = {"Content-Type": "application/cbor", "Content-Encoding": "gzip",
                "Accept": "application/cbor", "Accept-Encoding": "zstd"}
     first = {target.rsplit("/", 1)[1]: (method, target, body) for method, target, _, body in reversed(list(questions))}
@@ -101,7 +100,7 @@ def files():
 
 @unittest.skipIf(SANITIZED, "no failing malloc here")
 class RequestCase(unittest.TestCase):
-    """Sends requests over a connection that was opened before memory is short."""
+    """Sends requests over a connection that was opened before allocations fail."""
     arguments = ()
     shortages = b"memory-full",  # problem codes of status 503
 
@@ -146,7 +145,8 @@ class RequestCase(unittest.TestCase):
             self.ask(connection, ("GET", "/livez", {}, None))
 
     def try_once(self, connection, question, usual, k, sticky):
-        """Asks while allocation `k` fails. Returns a description of the error in the answer, or None."""
+        """Sends the question (method, target, headers, body) while allocation `k` fails. Returns a description of the error in the answer, or
+        None."""
         self.restore(connection, question)
         self.control.prepare(k, sticky)
         self.control.set("armed", 1)
@@ -160,8 +160,7 @@ class RequestCase(unittest.TestCase):
         return self.wrong_answer(question, usual, status, text)
 
     def wrong_answer(self, question, usual, status, text):
-        """Returns a description of the error in the answer, or None if the answer is the usual one or a 503 for want of
-        memory."""
+        """Returns a description of the error in the answer, or None if the answer is the usual one or a 503 that reports a lack of memory."""
         if status == usual:
             return None
         if status != 503:

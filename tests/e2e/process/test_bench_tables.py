@@ -41,7 +41,7 @@ class BenchTables(unittest.TestCase):
             return results.tables(file.read())
 
     def test_a_run(self):
-        """Every robot and kernel keeps its own figure; a table that the run has not measured stays as it was."""
+        """Each robot's and kernel's figure goes to its own cell of the table; a table that the run has not measured stays as it was."""
         robots, kernels = list(publish.ROBOTS.values()), list(publish.OPERATIONS.values())
         ns = {(robot, kernel, target): f"{1 + i + 30 * j + 900 * k}.25 / 9999" for i, kernel in enumerate(kernels)
               for j, robot in enumerate(robots) for k, target in enumerate(TARGETS)}

@@ -1,6 +1,5 @@
-"""Tests jumps of the wall clock by a day and by ten years, forwards and back (libfaketime), and stops of the process:
-no request fails, no thread counts as stuck, deadlines hold, and tokens expire by the new time. Deadlines use
-CLOCK_MONOTONIC, which does not jump."""
+"""Tests jumps of the wall clock by a day and by ten years, forwards and back (libfaketime), and stops of the process: no request fails, no
+thread counts as stuck, deadlines hold, and tokens expire by the wall clock's new time. Deadlines use CLOCK_MONOTONIC, which does not jump."""
 import glob
 import os
 import signal

@@ -16,7 +16,7 @@ import tap
 from harness import BINARY, PATIENCE, ROOT, SANITIZED
 from samples import pendulum
 
-COMMAND_STEP = 1  # argument of numbers() for the allocations of a command
+COMMAND_STEP = 1  # step of numbers(), which chooses the allocations of a command that fail
 
 
 class Requests(failing.RequestCase):
@@ -133,7 +133,7 @@ class Commands(unittest.TestCase):
         return re.sub(r'"made":"[^"]*"|"sha256":"[^"]*"}\s*$', "", text)
 
     def what_is_wrong(self, done, usual):
-        """Returns what is wrong with the end of a command whose allocation failed, or None."""
+        """Returns a description of the error, or None if a command whose allocation failed ended as usual or reported a lack of memory."""
         said = done.stderr + done.stdout
         if done.returncode < 0:
             return f"killed by signal {-done.returncode}: {said[-300:]}"

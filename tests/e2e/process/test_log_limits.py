@@ -1,5 +1,5 @@
-"""Tests that a client which is refused again and again cannot fill the log, and that the line of an acknowledged change
-is never lost: behind a slow reader, beside a flood of refusals, in a file of its own that is full, rotated or a FIFO."""
+"""Tests that a client which is refused again and again cannot fill the log, and that the line of an acknowledged change is never lost: with a
+slow reader of the log, during a flood of refusals, and with an audit file that is full, rotated or a FIFO."""
 import json
 import os
 import re
@@ -16,7 +16,7 @@ from access import PENDULUM, Tokens
 from harness import BINARY, MEMORY, MODELS, PATIENCE, QUEUE, Server
 from peers import Client
 
-CHANGES = int(os.environ.get("AUDIT_CHANGES", "2000"))    # acknowledged while the reader is slow
+CHANGES = int(os.environ.get("AUDIT_CHANGES", "2000"))    # number of changes that the server acknowledges while the log's reader is slow
 RATE = int(os.environ.get("AUDIT_RATE", "200000"))        # bytes per second of the slow reader
 FLOODERS = 4
 CAPACITY = 256      # lines that the audit queue holds
@@ -75,7 +75,7 @@ class PipedServer:
 
 
 class Flood:
-    """Clients without a credential, each of which asks on its connection as often as it can until the flood stops."""
+    """Clients without a credential, each of which sends requests on its connection as fast as it can until the flood stops."""
 
     def __init__(self, port, path="/v1", clients=FLOODERS):
         self.port, self.path, self.ends, self.sent = port, path, threading.Event(), [0] * clients
@@ -165,8 +165,8 @@ class Refusals(unittest.TestCase):
 
 class Changes(unittest.TestCase):
     def test_no_change_is_lost_behind_a_slow_reader(self):
-        """Every acknowledged change has its line although the reader takes less than the server writes, and four
-        clients are refused all the time."""
+        """Every acknowledged change has its line although the reader takes less than the server writes, and although four clients are refused
+        all the time."""
         tokens = Tokens(self.enterContext(tempfile.TemporaryDirectory()))
         server = PipedServer(self, RATE, "--tokens", tokens.path)
         flood = Flood(server.port)
@@ -187,8 +187,8 @@ class Changes(unittest.TestCase):
         self.assertLessEqual(denied, refused)
 
     def test_a_reader_that_stops_refuses_changes_before_they_are_made(self):
-        """The line of a change needs room before the change is made: the change waits until its deadline, and is
-        refused. The next change is made when the reader goes on."""
+        """A change is made only once the audit queue has a free place for its line: a change that waits until its deadline is refused. The next
+        change succeeds when the reader continues."""
         folder = self.enterContext(tempfile.TemporaryDirectory(dir=MEMORY))
         fifo = os.path.join(folder, "fifo")
         os.mkfifo(fifo)
@@ -244,13 +244,13 @@ class Changes(unittest.TestCase):
         self.assertEqual(os.stat(path).st_mode & 0o7, 0)
 
     def test_a_full_disk_refuses_changes_and_loses_no_line(self):
-        """A line that was cut off by a full disk is continued when there is room again."""
+        """A line that was cut off by a full disk is continued when the disk has free space again."""
         folder = self.enterContext(tempfile.TemporaryDirectory(dir=MEMORY))
         path = os.path.join(folder, "audit")
         server = Server("--audit-log", path)
         self.addCleanup(server.kill)
         client = server.client()
-        limit = 20000       # bytes of any file
+        limit = 20000       # limit on the size of any file, in bytes
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
         made = 0
         while (answer := client.put("/v1/models/m", document(made), Request_Timeout="0.5")).status < 300:

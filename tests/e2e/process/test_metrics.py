@@ -113,7 +113,7 @@ class Metrics(ServerCase):
         self.assertNotIn("trace", self.last_line(self.bias(1)))
 
 
-OPENMETRICS = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"  # as Prometheus asks
+OPENMETRICS = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"  # the Accept header that Prometheus sends
 
 
 def families(answer):
@@ -125,7 +125,7 @@ def families(answer):
 
 class Rows(unittest.TestCase):
     def test_every_metric_is_counted(self):
-        """A row of API_METRICS that no source counts is on the page with the value 0 for ever."""
+        """Each metric in the table API_METRICS must be counted by a source file; otherwise the page would always give it the value 0."""
         with open(os.path.join(ROOT, "api", "metrics.h"), encoding="utf-8") as header:
             rows = re.findall(r'X\((\w+), "(torqued_\w+)"', header.read())
         self.assertGreater(len(rows), 40)
@@ -161,7 +161,7 @@ class OpenMetrics(ServerCase):
         return {sample.labels["operation"]: sample for sample in family.samples if sample.exemplar}, family
 
     def test_exemplars(self):
-        """A request with a trace, and a slow one without, are the exemplars of their buckets."""
+        """A request with a traceparent, and a slow request without, must be the exemplars of their histogram buckets."""
         self.client.post("/v1/models/puma560/energy", {"q": [0.1] * 6}, traceparent=f"00-{TRACE}-{SPAN}-01")
         slow = self.client.post("/v1/models/puma560/mass-matrix", {"q": [[0.1] * 6] * 60000}, request_id='a"b\\c')
         found, family = self.exemplars()
@@ -221,7 +221,7 @@ class Clients(unittest.TestCase):
                 for sample in found[f"torqued_client_{measure}"].samples}
 
     def test_by_name_and_by_address(self):
-        """Clients have the names of the log. A refused credential counts for the address."""
+        """Metrics name clients as the log does. A request with a refused credential counts for the client's address."""
         with tempfile.NamedTemporaryFile("w", suffix=".tokens") as tokens:
             for name, role in (("planner", "evaluate"), ("scraper", "observe")):
                 tokens.write(f"{name} {role} sha256:{hashlib.sha256(self.token(name).encode()).hexdigest()}\n")
@@ -251,7 +251,7 @@ class Clients(unittest.TestCase):
         return f"torqued_{hashlib.sha256(name.encode()).hexdigest()}"
 
     def test_twenty_of_many_addresses(self):
-        """A proxy names 600 addresses, of which two send more than the others."""
+        """A proxy forwards requests of 600 client addresses, two of which send more than the others."""
         server = Server("--trusted-proxy", "127.0.0.1")
         self.addCleanup(server.kill)
         client = server.client()
@@ -264,7 +264,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(len(found), 20)
         self.assertEqual(found["refused_requests", ("from", "192.0.2.7")], 60)
         self.assertEqual(found["refused_requests", ("from", "2001:db8::/64")], 60)
-        found.pop(("refused_requests", ("from", "127.0.0.1")), None)  # /readyz, while the server loaded
+        found.pop(("refused_requests", ("from", "127.0.0.1")), None)  # requests for /readyz that the harness sent while the server loaded
         self.assertEqual(sorted(found.values())[-3:], [1, 60, 60])
 
 

@@ -1,6 +1,5 @@
-"""Tests that faults which an operator meets are seen in metrics and log: slow clients, exhausted memory, too many connections, a
-bad file of clients, a refused token, an old certificate, a log whose reader has stopped. deploy/RUNBOOK.md leads from there
-to the cause."""
+"""Tests that faults in operation appear in metrics and log: slow clients, exhausted memory, too many connections, a bad file of clients, a
+refused token, an old certificate, a log whose reader has stopped. deploy/RUNBOOK.md leads from there to the cause."""
 import http.client
 import json
 import os
@@ -70,7 +69,8 @@ class Operator(unittest.TestCase):
             one = self.enterContext(socket.create_connection(("127.0.0.1", server.port)))
             one.sendall((HEAD % 3000000).encode() + b"[" * 2000000)
         self.await_metric(server, 'torqued_problems_total{problem="client-memory-full"}', 1)
-        self.await_metric(server, "torqued_memory_bytes", 2000000)  # the bytes of one request; the order of the requests decides which are refused
+        # at least the bytes of one request are in use; which requests are refused depends on their order
+        self.await_metric(server, "torqued_memory_bytes", 2000000)
         self.assertEqual(self.metric(server, "torqued_memory_limit_bytes"), 8 << 20)
         self.assertGreaterEqual(self.metric(server, 'torqued_client_refused_requests_total{from="127.0.0.1"}'), 1)
         server.await_log('"problem":"client-memory-full"')
@@ -82,7 +82,7 @@ class Operator(unittest.TestCase):
             one.sendall(b"GET /v1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         refused = 'torqued_problems_total{problem="too-many-connections"}'
         give_up = time.monotonic() + PATIENCE
-        while True:  # this client has the address of the others, so its connection may be refused, too
+        while True:  # this client has the same address as the others, so that its connection may be refused too
             answer = server.client().get("/metrics")
             found = re.search(rf"^{re.escape(refused)} ([1-9]\d*)$", answer.body.decode(), re.MULTILINE)
             if answer.status == 200 and found:
@@ -110,7 +110,7 @@ class Operator(unittest.TestCase):
                                 self.metric(server, "torqued_last_failed_reload_timestamp_seconds", **mine))
 
     def test_a_token_that_has_expired(self):
-        """The line of the refusal says why the credential does not count."""
+        """The log line of the refusal gives the reason why the credential was refused."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
         path = os.path.join(folder, "tokens")
         token, line = make_token("planner", "evaluate")
@@ -125,7 +125,7 @@ class Operator(unittest.TestCase):
         self.assertNotIn(token, server.log())
 
     def test_a_certificate_that_ends(self):
-        """The certificate of the test ends in 30 days, its successor in 5: a reload shows it."""
+        """The test's certificate expires in 30 days, the one that replaces it in 5: after the reload the metric must show the new date."""
         need("openssl")
         folder = self.enterContext(tempfile.TemporaryDirectory())
         certificates = Certificates(folder)

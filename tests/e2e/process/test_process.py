@@ -81,7 +81,7 @@ class Stopping(unittest.TestCase):
         sockets = [server.socket(120) for _ in range(40)]
         for raw in sockets:
             raw.send(request)
-        sockets[0].sock.recv(1, socket.MSG_PEEK)  # the first is answered, the last has not started
+        sockets[0].sock.recv(1, socket.MSG_PEEK)  # waits for the first answer, when the evaluation of the last request has not started
         server.terminate()
         answers = [raw.answer() for raw in sockets]
         self.assertEqual([answer for answer in answers if answer.status != 200], [])
@@ -131,7 +131,7 @@ class Stopping(unittest.TestCase):
         server.kill()
 
     def test_draining_is_bounded(self):
-        """A request that never arrives completely and an answer that nobody reads do not keep the server from ending."""
+        """A request that never arrives completely and an answer that the client does not read do not delay the end of the server."""
         body = json.dumps({"q": [QN] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
         whole = b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         for request, begun in ((whole[:-1], False), (whole, True)):
@@ -283,7 +283,7 @@ class Variables(unittest.TestCase):
         return done.stderr
 
     def test_one_that_is_no_setting_stops_the_start(self):
-        """A misspelled variable would have no effect; the server names it and the setting that it is like."""
+        """A misspelled variable would have no effect; the server names it and the setting that is spelled most similarly."""
         for name, meant in (("MAX_ROW", "MAX_ROWS"), ("MAX_RWOS", "MAX_ROWS"), ("TOKEN_FIEL", "TOKEN_FILE"), ("LISTENS", "LISTEN"),
                             ("CLIENT_WORKS", "CLIENT_WORK"), ("log_level", "LOG_LEVEL"), ("", None), ("QUITE_ELSE", None)):
             with self.subTest(name):
@@ -372,7 +372,7 @@ class Log(ServerCase):
         self.assertEqual((lines["the-head"]["method"], lines["the-head"]["in"], lines["the-head"]["out"]), ("HEAD", 0, 0))
 
     def test_what_was_wrong_with_a_request(self):
-        """The log line of a refused request has the problem's code; that of a good one has none."""
+        """The log line of a refused request has the problem's code; the line of a successful request has none."""
         ask = "/v1/models/two_link/mass-matrix"
         self.client.post(ask, {"q": [1e9, 0]}, Request_Id="too-far")
         self.client.post(ask, {"q": [0, 0]}, Request_Id="good")

@@ -106,7 +106,7 @@ class Reload(ReloadCase):
         self.assertNotIn("below-the-level", self.server.log())
 
     def test_deadlines_of_waiting_connections_change(self):
-        """A connection that is silent when the limit becomes shorter is closed by the new limit."""
+        """A connection that is silent when the limit becomes shorter is closed after the new limit."""
         silent = self.server.socket()
         silent.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.assertEqual(silent.answer().status, 200)
@@ -210,7 +210,7 @@ class Reload(ReloadCase):
         self.reload()
 
     def test_no_request_is_lost_while_settings_change(self):
-        """Four clients ask while the settings change: each answer is complete and has one of the two limits."""
+        """Four clients send requests while the settings change: each answer is complete and has one of the two limits."""
         ends, statuses = threading.Event(), []
 
         def ask():
@@ -230,7 +230,7 @@ class Reload(ReloadCase):
 
 
 class Flags(ReloadCase):
-    """Flags go before the file, and the file before the environment."""
+    """Flags take precedence over the file, and the file over the environment."""
     lines = {"MAX_ROWS": "100", "MAX_NESTING": "8"}
     arguments = ("--max-rows", "50")
 
@@ -254,7 +254,7 @@ class Flags(ReloadCase):
 
 class Exposure(unittest.TestCase):
     def test_a_reload_does_not_expose_the_server(self):
-        """Without tokens a server that other machines reach is refused at the start, and so is such a reload."""
+        """A server that other machines can reach refuses to start without tokens; a reload to such settings is refused too."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
         tokens, certificates = Tokens(folder), Certificates(folder)
         files = {"TLS_CERTIFICATE": certificates.path("server.pem"), "TLS_KEY": certificates.path("server.key")}

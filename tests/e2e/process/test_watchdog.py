@@ -86,7 +86,7 @@ class Watched(unittest.TestCase):
         self.assertEqual(self.server.client().get("/livez").status, 200)
 
     def ask_both_workers(self):
-        """Sends a request with a passing deadline to each worker. Returns the threads that wait for the answers."""
+        """Sends each worker a request whose deadline passes during the evaluation. Returns the client threads that wait for the answers."""
         client = [self.server.client() for _ in range(2)]
         ask = {"q": [0.1] * 6, "qd": [0] * 6, "duration": 500, "step": 0.0001, "samples": 2}
         asking = [threading.Thread(target=c.post, args=("/v1/models/puma560/simulate", ask),
@@ -119,7 +119,7 @@ class Watched(unittest.TestCase):
         self.await_stuck("worker", 0)
 
     def test_a_stopped_process(self):
-        """A stop of the whole process does not count as stuck threads."""
+        """When the whole process is stopped and continued, no thread counts as stuck."""
         self.await_told("WATCHDOG=1")
         self.server.process.send_signal(signal.SIGSTOP)
         time.sleep(2 * LIMIT / 1e6)

@@ -176,7 +176,7 @@ def commands(text):
 
 
 class Runbook(unittest.TestCase):
-    # Programs that a machine of tests may lack or must not ask: each prints what the real one would, or nothing.
+    # Substitutes for programs that a test machine may lack or must not run: each prints what the real program would print, or nothing.
     INSTEAD = {"journalctl": 'cat "$LOG"', "systemctl": "true", "timedatectl": "true"}
 
     def test_each_alert_has_its_section(self):
@@ -188,13 +188,13 @@ class Runbook(unittest.TestCase):
             self.assertEqual(rule["annotations"]["runbook_url"], RUNBOOK + rule["alert"].lower())
             self.assertEqual(len(commands(text)), 3, rule["alert"])
             self.assertIn("**Remedy:**", text)
-            if rule["alert"] != "TorquedCertificateEnds":  # refers to the section of the other alert on certificates
+            if rule["alert"] != "TorquedCertificateEnds":  # this alert shares the section of the other alert on certificates
                 self.assertTrue("**Causes:**" in text or "| cause |" in text, rule["alert"])
         for target in re.findall(r"\]\(#([^)]+)\)", read("RUNBOOK.md")):
             self.assertIn(target, {name.lower() for name in found})
 
     def test_what_it_names_exists(self):
-        """Metrics, problems, faults, events of the log and settings."""
+        """The runbook must name only metrics, problem codes, faults, log events and settings that exist."""
         text = read("RUNBOOK.md")
         server = Server()
         self.addCleanup(server.kill)
@@ -250,7 +250,7 @@ class Runbook(unittest.TestCase):
                 for command in commands(text) if name else ():
                     script = "set -euo pipefail\n" + "\n".join(commands(found[""])) + "\n" + command + "\n"
                     done = run("bash", "-c", script, env=environment)
-                    # head ends the pipe early
+                    # `head` closes the pipe before the command has written everything
                     self.assertIn(done.returncode, (0, 141, 23), (command, done.stdout, done.stderr))
                     self.assertEqual(done.stderr if "head" not in command else "", "", command)
                     if command.startswith(("ask /readyz", "torqued top", "metrics '^torqued_store_(f", "lines 'ready")):
@@ -319,7 +319,7 @@ class Probes(unittest.TestCase):
 
     def test_metrics_named_are_metrics_given(self):
         given = set(self.probe("torqued_ready")) | set(self.probe("torqued_computes"))
-        # add a metric of Prometheus itself, and one that exists only with TLS
+        # adds a metric of Prometheus itself, and one that the exporter has only with TLS
         given |= {"up", "probe_ssl_earliest_cert_expiry"}
         for expression in sum(expressions(), []):
             for name in re.findall(r"\b(up|probe_\w+)\b", expression):

@@ -46,7 +46,7 @@ def row_of(value, row):
 
 
 def cut(request, rows):
-    """Returns the first rows of a batch, with wrenches of which some are batched, too."""
+    """Returns the first rows of a batch, with wrenches; some fields of the wrenches are batched too."""
     wrenches = [{"link": "fore", "force": [5, 3, 1], "point": [row[:3] for row in request["qd"][:rows]]},
                 {"link": "thigh", "frame": "link", "torque": [row[1:] for row in request["qdd"][:rows]]}]
     return {**{name: value[:rows] if isinstance(value, list) else value for name, value in request.items()},
@@ -61,8 +61,7 @@ class Windows(unittest.TestCase):
         return server
 
     def test_sizes_encodings_and_workers(self):
-        """Each state has the same bits alone and in batches of any size, in both encodings, with one thread and with
-        several."""
+        """Each state has the same bits in a single request and in batches of any size, in both encodings, with one thread and with several."""
         whole = everything(states(max(SIZES)))
         alone = {}
         for workers in ("1", "3"):
@@ -101,7 +100,8 @@ class Windows(unittest.TestCase):
                                  ask(alone), (workers, row))
 
     def test_many_frames_in_another_order(self):
-        """A CBOR object with more members than its first head can hold is moved, with the arrays inside."""
+        """If a CBOR map gets more members than the head reserved for it can express, the answer is moved to make room, with all arrays
+        inside."""
         server = self.serve("--workers", "2")
         client = server.client(120)
         client.put("/v1/models/long", chain(40))
@@ -149,7 +149,7 @@ class Order(ServerCase):
         self.refused({"q": far, "qd": [[0.1] * 7] * 3}, "wrong-shape", "/qd", None)
 
     def test_numbers_before_results(self):
-        """The result of row 2 is not finite, and two later rows have bad numbers: the problem names the first of these.
+        """The result of row 2 is not finite, and two later rows have bad numbers: the problem names the first of the two later rows.
         """
         far = self.rows(1555, 3, 1e9)
         far[1590][0] = 1e7

@@ -12,7 +12,7 @@ def typed(*shape):
     return cbor2.CBORTag(40, [list(shape), cbor2.CBORTag(86, b"")])
 
 
-# ground-reaction needs a floating base, the others have no rows of states; test_evaluate has evaluate.
+# operations that requests() leaves out: ground-reaction needs a floating base, evaluate has a test of its own, the others have no rows of states
 LEFT_OUT = {"ground-reaction", "identify", "trajectory", "trajectory-hessian", "path", "path-timing", "evaluate"}
 
 
@@ -87,7 +87,7 @@ class ZeroRows(Closed):
                                   "mass-matrix": {"mass_matrix": []}})
 
     def test_other_fields(self):
-        """Unbatched fields and wrenches are still checked, numbers of rows must agree, and identify needs a row."""
+        """Unbatched fields and wrenches are still checked, all batched fields must have the same number of rows, and identify needs a row."""
         post = lambda operation, **request: self.client.post(f"/v1/models/panda/{operation}", request)
         for request, pointer in (({"q": [], "qd": [1, 2]}, "/qd"), ({"q": [], "qd": [["x"] * 7]}, "/qd"),
                                  ({"q": [], "qd": [[0.0] * 7] * 3}, "/qd"), ({"q": [[0.0] * 7] * 3, "qd": []}, "/qd"),

@@ -1,5 +1,5 @@
-"""Compares the answer of each operation with the dynamics of multibody.py, with differences of these, or with other
-operations.
+"""Compares the answer of each operation with the dynamics that multibody.py computes, with finite differences of those dynamics, or with the
+answers of other operations.
 
 `t.near(name, given, expected, tolerance)` compares the rows that do not fail, relative to the largest expected entry."""
 import numpy as np
@@ -24,7 +24,8 @@ def inverse_dynamics(t, case, answer):
 
 
 def chosen(case, state, qdd):
-    """Returns tau and the least-norm efforts l along the held axes that bear the coordinates U without actuator."""
+    """Returns tau, and the contact efforts l along the held axes: those of least norm that balance the efforts of the coordinates U, which have
+    no actuator."""
     J, _ = state.held_rows(bearing(case))
     T, U = state.transmitted(qdd), list(range(6 if case.has("floating") else 0))
     if case.has("elastic"):
@@ -151,7 +152,7 @@ def forward_sensitivity(t, case, answer):
 
 
 def near_products(t, case, answer, operation, pairs):
-    """Compares gradients with the multipliers times the server's matrices of the same request."""
+    """Compares gradients with the multipliers times the derivative matrices that the server answers to the same request."""
     request = {**case.around(), **request_of(operation, case), "outputs": [matrix for _, matrix in pairs]}
     request.pop("multipliers", None), request.pop("on_error", None)
     given = t.ask_model(operation, request)
@@ -181,7 +182,7 @@ def forward_gradient(t, case, answer):
 
 
 def near_rates(t, case, answer, operation, matrices, value):
-    """Compares rates with the server's matrices of the same request times the directions."""
+    """Compares the rates along given directions with the server's derivative matrices, for the same request, times those directions."""
     if case.has("failing"):
         return
     own = request_of({"sensitivity": "directional", "forward-sensitivity": "forward-directional"}[operation], case)
@@ -206,7 +207,7 @@ def forward_directional(t, case, answer):
 
 
 def second_differences(t, case, operation, first, third, x):
-    """Returns differences, by q, qd and x, of the server's first derivatives contracted with the multipliers."""
+    """Contracts the server's first derivatives with the multipliers, and returns their finite differences by q, qd and x (qdd or tau)."""
     multipliers = case.multipliers
     request = case.around() | {"outputs": first}
     request.pop("on_error", None)
@@ -291,8 +292,8 @@ def task_space(t, case, answer):
 
 @check("ground-reaction")
 def ground_reaction(t, case, answer):
-    """Checks that the resultant about the world's origin is the wrench that moves the base, and that the wrenches of
-    the feet add up to it."""
+    """Checks that the resultant ground reaction about the world's origin is the wrench that the base's motion requires, and that the wrenches of
+    the feet add up to this resultant."""
     state = case.state()
     R = state.poses[0][0]
     effort = state.tau(case.qdd)[:, :6]
@@ -351,7 +352,7 @@ def external_wrench(t, case, answer):
 
 @check("evaluate")
 def evaluate(t, case, answer):
-    """Checks that each operation in `evaluate` has the bits of the operation alone."""
+    """Checks that each operation inside `evaluate` answers the same bits as a request for this operation only."""
     request = request_of("evaluate", case)
     for name, options in request["operations"].items():
         fields = {"inverse-dynamics": ("q", "qd", "qdd", "tau"), "bias": ("q", "qd"), "kinematics": ("q", "qd", "qdd"),

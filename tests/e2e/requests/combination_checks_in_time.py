@@ -1,5 +1,5 @@
-"""Compares the answers of operations that step in time (step, rollout, simulate, trajectory, identify) or contain rates
-(tau_dot, margins, path, feed-forward) with multibody.py, as combination_checks.py does for the others."""
+"""Compares the answers of operations that step in time (step, rollout, simulate, trajectory, identify) or contain rates (tau_dot, margins, path,
+feed-forward) with multibody.py, as combination_checks.py does for operations on one instant."""
 import numpy as np
 from combination_checks import chosen
 from combination_differences import DIFFERENCE, EXACT, H, along, exact, held, hybrid, in_motion, rate_of, registry, three
@@ -42,7 +42,7 @@ def step(t, case, answer):
 
 @check("rollout")
 def rollout(t, case, answer):
-    """Checks that every node has the bits of one step from the node before."""
+    """Checks that every node of a rollout has the bits that the operation `step` answers for the state of the node before."""
     for row in case.good():
         take = lambda name: (answer[name] if case.rows == 1 else answer[name][row])
         at = {name: value if case.rows == 1 else value[row] for name, value in request_of("step", case).items() if name in ("q", "qd")}
@@ -50,7 +50,7 @@ def rollout(t, case, answer):
             at["tau"] = case.axis(torques(case)[row, node], "v").tolist()
             request = {**{k: v for k, v in case.around().items() if k != "on_error"}, **at, "step": STEP}
             if node and case.has("loop"):
-                # loops of the next node are followed from the passive coordinates of this node, not from the reference
+                # a rollout follows the loops from this node's passive coordinates; `step` would follow them from the reference
                 break
             one = t.ask_model("step", request)
             for name in ("q_after", "qd_after", "state_matrix", "input_matrix"):
@@ -60,7 +60,7 @@ def rollout(t, case, answer):
 
 @check("rollout-gradient")
 def rollout_gradient(t, case, answer):
-    """Compares with the products of the matrices that `rollout` answers, from the last node to the first."""
+    """Compares the gradient with products of the matrices that `rollout` answers, multiplied from the last node back to the first."""
     if case.has("failing"):
         return
     request = {**case.around(), **request_of("rollout", case)}
@@ -79,7 +79,7 @@ def rollout_gradient(t, case, answer):
         t.less("gradient by the state", abs(got - by_x).max() / max(abs(by_x).max(), 1e-3), 1e-9)
         for name in ("q_after", "qd_after"):
             t.same(name, of(name, answer).tolist(), of(name, nodes)[-1].tolist())
-        e = np.concatenate([m, 2 * m])    # the first of the directions
+        e = np.concatenate([m, 2 * m])    # only the first direction is compared
         for node in range(NODES):
             e = of("state_matrix", nodes)[node] @ e + of("input_matrix", nodes)[node] @ (m * (1 + node))
             got = np.concatenate([of("rates_q", answer)[0][node], of("rates_qd", answer)[0][node]])
@@ -115,7 +115,7 @@ def trajectory(t, case, answer):
 
 @check("path-timing")
 def path_timing(t, case, answer):
-    """Compares the torques between both ends, where all joints move, with those of the motion that is answered."""
+    """Compares the torques at the samples between the two ends, where all joints move, with inverse dynamics of the answered motion."""
     rows, n = case.rows, SAMPLES
     q, qd, qdd, tau = (case.taken(answer, name, kind).reshape(rows, n, -1)[:, 1:-1].reshape(rows * (n - 2), -1) for name, kind in (
         ("q", ".q"), ("qd", ".v"), ("qdd", ".v"), ("tau", ".v")))
@@ -136,7 +136,7 @@ def trajectory_hessian(t, case, answer):
 
 @check("simulate")
 def simulate(t, case, answer):
-    """Compares with two steps of the classical Runge-Kutta method with the reference's accelerations."""
+    """Compares the final state with two steps of the classical Runge-Kutta method, with accelerations by the reference multibody.py."""
     tau = efforts(case)
     a = lambda q, qd: case.state(q, qd).qdd(tau, held(case))
     q, qd, h = case.q, start(case), 1e-3
@@ -152,8 +152,8 @@ def simulate(t, case, answer):
 
 @check("margins")
 def margins(t, case, answer):
-    """Compares margins with the reference. The effort of an elastic joint is that of its motor; mimics and passive
-    joints take positions and velocities of the tree."""
+    """Compares margins with the reference. The effort of an elastic joint is that of its motor; positions and velocities of mimics and passive
+    joints are those of the tree's joints."""
     state, motion, names = case.state(), in_motion(case, case.q, case.qd, case.qdd, case.qddd), case.names
     efforts_of = {"effort": state.tau(case.qdd), "effort_rate": rate_of(case, motion)}
     given = case.taken(answer, "margins")

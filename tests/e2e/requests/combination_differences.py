@@ -7,7 +7,7 @@ H = 1e-3
 
 
 def registry():
-    """Returns an empty dictionary from operations to checks, and the decorator that adds a check to it."""
+    """Returns an empty dictionary {operation: check function}, and a decorator that adds a function to this dictionary."""
     checks = {}
 
     def check(name):
@@ -19,7 +19,7 @@ def registry():
 
 
 def exact(case):
-    """Returns the relative tolerance; it is wider with loops, whose rates the reference finds by differences."""
+    """Returns the relative tolerance; the tolerance is wider with loops, for which the reference computes rates by finite differences."""
     return CLOSED if case.has("loop") else EXACT
 
 
@@ -28,8 +28,8 @@ def held(case):
 
 
 def hybrid(case, state, qdd, tau):
-    """Returns efforts and accelerations of hybrid dynamics: the efforts of free coordinates and the accelerations of
-    the others are given."""
+    """Returns efforts and accelerations of hybrid dynamics: given are the efforts of free coordinates and the accelerations of driven
+    coordinates."""
     if not case.has("free"):
         return state.tau(qdd), qdd
     f = np.flatnonzero(case.loose)
@@ -93,7 +93,7 @@ def by_mass(case, function):
 
 
 def by_force(case, function):
-    """Returns the derivatives by the three components of the first wrench's force, on the last axis."""
+    """Returns the derivatives by the three components of the first wrench's force; the last axis of the array numbers the components."""
     link, point, R, force, *rest = own = case.robot.wrenches[0]
 
     def at(change):
@@ -105,7 +105,8 @@ def by_force(case, function):
 
 
 def near_loads(t, case, answer, names, function):
-    """Compares the columns of derivatives by parameters and by wrenches; `names` are the names of these two outputs."""
+    """Compares two outputs with differences: derivatives by inertial parameters and derivatives by wrenches. `names` are the names of these two
+    outputs."""
     column = 10 * t.bodies.index("hand")
     t.near(names[0], case.taken(answer, names[0], "v.")[..., column], by_mass(case, function), DIFFERENCE)
     if case.has("wrenches"):

@@ -62,7 +62,7 @@ def section(operation, refused):
 
 
 def sections():
-    """Reads the sections of the existing page."""
+    """Reads the sections of the page that is in the tree."""
     if not os.path.exists(PATH):
         return {}
     with open(PATH, encoding="utf-8") as file:

@@ -1,5 +1,5 @@
-"""Builds a request of each operation for a combination of features (combinations.py). Each request has all fields that
-the test needs for its comparison. A feature adds its fields even if the operation refuses them."""
+"""Builds a request of each operation for a combination of features (combinations.py). A request selects all outputs that the test compares. A
+feature adds its fields to the request even if the operation refuses these fields."""
 import numpy as np
 from combinations import HELD
 from multibody import apply
@@ -32,8 +32,8 @@ def state(case, *names):
 
 
 def efforts(case):
-    """Returns the efforts of a motion near that of the case, so that accelerations stay small. With free coordinates
-    only their efforts are nonzero."""
+    """Returns the efforts of a motion near that of the case, so that accelerations stay small. If the case has free coordinates, the efforts of
+    all other coordinates are zero."""
     if not hasattr(case, "drawn_efforts"):
         tau = case.state().tau(case.other)
         case.drawn_efforts = np.where(case.loose, tau, 0) if case.has("free") else tau
@@ -49,12 +49,13 @@ def wrench(case, output):
 
 
 def bearing(case):
-    """Returns the frames that the inverse dynamics of a case hold: with a floating base they bear any effort of it."""
+    """Returns the frames that inverse dynamics holds in a case. If the base floats, the contact wrenches of these frames can balance any effort
+    at the base."""
     return STANDING if case.has("floating") else HELD
 
 
 def holding(case):
-    """Returns accelerations near those of the case that hold the frames of `bearing`."""
+    """Returns the accelerations nearest to the case's random ones at which the frames of `bearing` do not accelerate along their held axes."""
     if not case.has("held") or case.has("free"):
         return case.qdd
     J, drift = case.state().held_rows(bearing(case))
@@ -62,7 +63,7 @@ def holding(case):
 
 
 def holding_jerk(case):
-    """Returns jerks near those of the case with which the frames keep their accelerations."""
+    """Returns the jerks nearest to the case's random ones at which the accelerations of the held frames stay constant."""
     if not case.has("held") or case.has("free"):
         return case.qddd
     qdd = holding(case)
@@ -224,7 +225,7 @@ def task_space(case):
 
 @operation("identify")
 def identify(case):
-    """Draws its own states: `identify` takes a batch in any case."""
+    """Draws states of its own, since `identify` needs a batch of states also where the case has a single state."""
     choose = np.random.default_rng(17)
     rows, case.rows = case.rows, IDENTIFIED
     q, motion = case.positions(choose), choose.uniform(-2, 2, (2, IDENTIFIED, case.nv))
@@ -301,7 +302,7 @@ def ground_reaction(case):
 
 @operation("inverse-kinematics")
 def inverse_kinematics(case):
-    """Takes the pose of the frame at the case's positions as the goal and starts the search 0.07 rad or m beside it."""
+    """The goal is the pose of the frame at the case's positions; the search starts 0.07 rad or m away from these positions."""
     tool = case.state().frame("tool")
     goal, velocity = tool[1], case.state().tree_rates("tool")
     near = case.q.copy()
@@ -314,7 +315,7 @@ def inverse_kinematics(case):
 
 @operation("differential-inverse-kinematics")
 def differential_inverse_kinematics(case):
-    """Takes the velocity of the frame at the case's velocities as the goal, without limits."""
+    """The goal is the velocity that the frame has at the case's velocities; no limits are set."""
     velocity = case.state().tree_rates("tool")[:, :3]
     return {**state(case), "step": 1e-3, "kinds": ["position"], "tasks": [{"frame": "tool", "velocity": (velocity[0] if case.rows == 1 else velocity).tolist()}]}
 
@@ -358,9 +359,9 @@ def evaluate(case):
         "inverse-dynamics": free, "bias": {}, "kinematics": {"frames": ["tool"]}, "energy": {}, "mass-matrix": {}}}
 
 
-# Operations that the server answers only with these features.
+# Features without which the server refuses the operation in any case.
 NEEDED = {"ground-reaction": ("floating",)}
-# Features that belong into the options of the operations inside the request, not beside the state.
+# Features whose fields stand in the options of each operation inside the request, not at the top level where the state is.
 INSIDE = {"evaluate": {"free", "held"}}
 
 

@@ -95,7 +95,7 @@ class Trials(ServerCase):
 
     @staticmethod
     def allowed(many, refused):
-        """Yields the combinations without features that are refused alone."""
+        """Yields the combinations, without those that contain a feature that is refused by itself."""
         for features in many:
             yield tuple(feature for feature in features if (feature,) not in refused)
 

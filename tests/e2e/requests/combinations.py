@@ -29,8 +29,8 @@ def source(*names):
 
 
 def varied(value, choose, signed=False):
-    """Copies a value with every number changed by up to a seventh. Entries of one inertia get the same factor. With
-    `signed`, numbers that may be negative may also change their sign."""
+    """Copies a value and multiplies every number by a random factor, at most one seventh away from 1. Entries of one inertia get the same
+    factor. With `signed`, numbers that may be negative may also change their sign."""
     if isinstance(value, dict) and "xx" in value:
         factor = choose.uniform(0.87, 1.14)
         return {key: factor * entry for key, entry in value.items()}
@@ -62,7 +62,8 @@ def arm():
 
 
 def four_bar(choose):
-    """Returns a crank with two passive links, closed by a revolute joint; home is at 0.7 rad."""
+    """Returns a crank with two passive links, closed to a four-bar loop by a revolute joint; in the reference configuration the crank is at 0.7
+    rad."""
     (a, b, c, d), crank = np.array([0.15, 0.45, 0.3, 0.4]) * choose.uniform(0.92, 1.08, 4), 0.7
     x, y = a * math.cos(crank), a * math.sin(crank)
     r, toward = math.hypot(d - x, y), math.atan2(-y, d - x)
@@ -84,7 +85,7 @@ def four_bar(choose):
 
 
 def implied(features):
-    """Returns the features with those that they bring with them."""
+    """Returns the features together with the features that they require: damping of a joint's spring needs an elastic joint."""
     return {*features, "elastic"} if "damped" in features else set(features)
 
 
@@ -223,7 +224,7 @@ class Case:
         return self.field(q, "q")
 
     def around(self):
-        """Returns the fields that the features add to a request beside the state."""
+        """Returns the fields that the features add to a request, besides q, qd, qdd and tau."""
         more = {}
         if self.has("payload"):
             more["payload"] = self.payload

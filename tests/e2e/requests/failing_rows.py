@@ -1,5 +1,5 @@
-"""Asks batches in which rows fail alone ("on_error": "row"). Rows that cannot be evaluated are null (NaN in CBOR) and listed in
-`errors` with the code and detail of the same row asked alone. All other rows have the bits of a batch without the
+"""Sends batches in which single rows fail without failing the request ("on_error": "row"). Rows that cannot be evaluated are null (NaN in CBOR)
+and listed in `errors` with the code and detail that a request with only this row gets. All other rows have the bits of a batch without the
 failing rows."""
 import json
 import math
@@ -78,7 +78,7 @@ class FailingRowsCase(ServerCase):
         apart.pop("name", None)
         for link in apart["links"]:
             if link["name"] == "right_crank":
-                link["joint"]["origin"]["xyz"] = [0.35, 0, 0]  # m; with the bases this far apart the rods do not reach all positions
+                link["joint"]["origin"]["xyz"] = [0.35, 0, 0]  # m, distance of the two motors: so large that the rods do not reach all positions
         cls.put_model(cls(), "apart", apart)
 
     def post(self, model, operation, request, **headers):
@@ -92,7 +92,7 @@ class FailingRowsCase(ServerCase):
         return sorted(random.Random(seed).sample(range(rows), bad))
 
     def check(self, model, operation, shared, rows, bad, parts=None):
-        """Compares a batch with failing rows with the same rows asked alone. `rows` are batched fields, `bad` maps a
+        """Compares the answer to a batch with failing rows with the answers to requests of one row each. `rows` are batched fields, `bad` maps a
         row to its code, `parts` are the operations of evaluate that fail, by default all."""
         n, kept = len(next(iter(rows.values()))), None
         good = [i for i in range(n) if i not in bad]
@@ -153,7 +153,7 @@ class FailingRowsCase(ServerCase):
         return states(n, 10 if floating else 4, floating)
 
     def bars(self, n=100):
-        """Returns q and qd of `apart`, and the rows whose loop cannot close."""
+        """Returns q and qd for the model `apart`, and the rows whose loop cannot close."""
         rng = random.Random(3)
         bad = self.choose(n, 10)
         q = [[1.9 + rng.uniform(-0.2, 0.2), 1.3 + rng.uniform(-0.2, 0.2)] for _ in range(n)]

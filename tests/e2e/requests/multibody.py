@@ -1,10 +1,9 @@
-"""Dynamics of a model document from the contract alone, for many states at once: mimics, elastic joints, transmissions,
-loops, all kinds of friction and a moving base.
+"""Computes the dynamics of a model document, written from the text of the contract and without code of the server, for many states at once:
+mimics, elastic joints, transmissions, loops, all kinds of friction and a moving base.
 
-The momentum of each body about the world's origin is differentiated in time, and the equations are projected by
-Jacobians of the whole tree. Unlike the product, this needs no recursion and no link frames. The first axis of an array
-numbers the states. `w` are the velocities of all joints without a mimic, then those of the drives of elastic joints.
-The model's own coordinates are the entries of `w` that are not passive."""
+The momentum of each body about the world's origin is differentiated in time, and the equations are projected by Jacobians of the whole tree.
+Unlike the product, this needs no recursion and no link frames. The first axis of an array numbers the states. `w` are the velocities of all
+joints without a mimic, then those of the drives of elastic joints. The model's own coordinates are the entries of `w` that are not passive."""
 import copy
 
 import numpy as np
@@ -64,8 +63,8 @@ class Multibody:
         return self.B[self.tree.joints[self.index[name]].v.start].nonzero()[0][0]
 
     def _list_coordinates(self):
-        """Lists coordinates: B maps w to the velocities of the tree and drives. For joints with one coordinate, B and
-        `offset` map positions in the same way."""
+        """Numbers the coordinates, and sets the matrix B that maps w to the velocities of the tree and of the drives. For joints with one
+        coordinate, B and `offset` map positions in the same way."""
         tree, own, columns = self.tree, {}, 0
         for k, (joint, fields) in enumerate(zip(tree.joints, self.fields)):
             if "mimic" not in fields:
@@ -98,7 +97,8 @@ class Multibody:
     # --- positions ------------------------------------------------------------------------------------------------
 
     def spread(self, q):
-        """Returns positions of the tree and of the drives from the model's q; passive coordinates are at home."""
+        """Returns positions of the tree and of the drives from the model's q; passive coordinates have their values of the reference
+        configuration `home`."""
         tree, rows = self.tree, len(q)
         positions, at = np.tile(tree.home, (rows, 1)), 0
         for k, joint in enumerate(tree.joints):
@@ -118,7 +118,8 @@ class Multibody:
         return positions
 
     def closed(self, q):
-        """Returns positions of the tree with closed loops, followed along the straight line from home to q."""
+        """Returns positions of the tree with closed loops: Newton's method follows the closure along the straight line from the reference
+        configuration `home` to q."""
         goal, drives = self.spread(q)
         if not self.closures:
             return goal, drives

@@ -1,5 +1,5 @@
-"""States of a robot of multibody.py, one a row: Jacobians, accelerations, efforts, accelerations under efforts,
-energies and frames."""
+"""States of a robot of multibody.py, one state in each row: Jacobians, accelerations, efforts, accelerations under efforts, energies and
+frames."""
 import numpy as np
 
 AXES = ["x", "y", "z", "rx", "ry", "rz"]
@@ -151,7 +151,7 @@ class State:
         return efforts, energy
 
     def rotors(self):
-        """Returns the diagonal of rotor inertias at the velocities of the tree and drives."""
+        """Returns the rotor inertias as a diagonal matrix over the velocities of the tree and drives."""
         robot, tree = self.robot, self.robot.tree
         diagonal = np.zeros(tree.nv + len(robot.elastic))
         for k, (joint, fields) in enumerate(zip(tree.joints, robot.fields)):
@@ -160,8 +160,8 @@ class State:
         return diagonal
 
     def friction(self, u):
-        """Returns the friction efforts without load at rates u of the tree and drives: those of joints, and those of
-        transmissions."""
+        """Returns two arrays of friction efforts, without the part proportional to the load: efforts at joints and drives, and efforts of the
+        motors of transmissions."""
         robot, own = self.robot, np.zeros_like(self.u)
         for joint, fields in zip(robot.tree.joints, robot.fields):
             if "friction" in fields:
@@ -184,7 +184,7 @@ class State:
         return g[:, robot.active]
 
     def transmitted(self, qdd, friction=True, gravity=None, springs=True):
-        """Returns T, the efforts without the friction of actuated coordinates."""
+        """Returns T, the efforts of inverse dynamics before the friction of actuated coordinates is added."""
         robot = self.robot
         a, accelerations = self.accelerations(qdd)
         full = np.zeros_like(self.u)
@@ -282,7 +282,7 @@ class State:
         return apply(self.frame(name)[2], self.qd)
 
     def held_rows(self, held):
-        """Returns J and J' qd of held frames along axes of the world or of the frame."""
+        """Returns J and J' qd of held frames along their held axes, which are axes of the world or of the frame."""
         rows, drifts = [], []
         for entry in held:
             R, _, J, drift = self.frame(entry["frame"])
@@ -308,7 +308,7 @@ class State:
         return kinetic, potential
 
     def rotor_energy(self):
-        """Returns the kinetic energy of rotors, which is that of their own rates."""
+        """Returns the kinetic energy of rotors, computed from the rates of the rotors only."""
         energy = (self.rotors() * self.u * self.u).sum(1) / 2
         for P, columns, motors in self.robot.drives:
             rates = self.w[:, columns] @ P.T

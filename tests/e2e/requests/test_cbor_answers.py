@@ -144,8 +144,8 @@ class SameDoubles(CborCase):
             self.both("POST", f"/v1/models/arm/{operation}", {**request, **options, "outputs": outputs})
 
     def test_no_numbers_at_all(self):
-        """Empty arrays: a body without joints has no columns of joint parameters, and a request without wrenches no
-        derivatives by them."""
+        """Empty arrays: a body without joints has no columns of joint parameters, and the derivatives by wrenches of a request without wrenches
+        have no columns."""
         q = [0, 0, 0, 0, 0, 0, 1]
         path, outputs = "/v1/models/brick/regressor", ["joint_regressor"]
         one = self.client.post(path, {"q": q, "outputs": outputs}, Accept=SHAPED)
@@ -180,8 +180,7 @@ class Counts(CborCase):
         return schemas[operation]["properties"]["outputs"]["items"]["enum"]
 
     def test_outputs_of_trajectory(self):
-        """Random choices of any number of trajectory's outputs, for one motion and several, with failing rows or
-        without."""
+        """Random subsets of the outputs of `trajectory`, for one motion and for several motions, with and without failing rows."""
         rng = random.Random(24)
         rest = [0, 0, 0, -2, 0, 2, 0]
         motion = {"degree": 3, "duration": 1, "samples": 2, "points": [{"frame": "panda_flange"}],
@@ -196,7 +195,7 @@ class Counts(CborCase):
                 self.both("POST", "/v1/models/panda/trajectory", {**request, "outputs": chosen})
 
     def test_operations_of_evaluate(self):
-        """evaluate with any number of those operations that need only a state, with one output and with all."""
+        """`evaluate` with random subsets of the operations that need only a state, each with one output and with all outputs."""
         self.put_model("arm", branched())
         request = everything(states(3))
         plenty = request["operations"]
@@ -224,7 +223,7 @@ class Counts(CborCase):
                           {"q": q, "operations": {"kinematics": {"frames": names}, "energy": {}, "bias": {}}})
 
     def test_coordinates_and_lists(self):
-        """Descriptions and documents of models with long lists of names, which contain no arrays of results."""
+        """GET of models and of their documents: answers with long lists of names, without arrays of results."""
         for count in (*self.ROUND[1:6], 254, 255, 256, 257):
             self.put_model(f"chain{count}", chain(count))
             self.both("GET", f"/v1/models/chain{count}")
@@ -259,7 +258,8 @@ class Choice(CborCase):
             self.assertProblem(self.client.post(path, body, Content_Type=CBOR, Accept=accept), 406)
 
     def test_form_of_arrays(self):
-        """Without a named form the arrays of the answer have the form of those of the request: plain unless all are typed."""
+        """Unless the Accept header names a form, the arrays of the answer have the form of the request's arrays: plain CBOR arrays unless all
+        arrays of the request are typed."""
         path, q = "/v1/models/puma560/coriolis", [0.5] * 6
         row, rows = CBORTag(86, bits(q)), CBORTag(40, [[2, 6], CBORTag(86, bits(q + q))])
         answers = {}

@@ -116,7 +116,7 @@ class SameBits(ServerCase):
         cls.operations = [o["name"] for o in cls.client.get("/v1").json()["operations"]]
 
     def takes(self, operation):
-        """Returns the fields of a state that the operation accepts, found by trying each."""
+        """Returns the fields of a state that the operation accepts, found by a request with each field."""
         fields = {}
         for name, (row,) in states(1).items():
             answer = self.client.post(f"/v1/models/arm/{operation}", {"q": [0, 0, 0, 0], name: row, **OPTIONS.get(operation, {})})
@@ -219,7 +219,7 @@ class SameBits(ServerCase):
 
 
 class Numbers(ServerCase):
-    """Tests the value of each number that the server read: a slider of 1 kg has tau = qdd to the bit."""
+    """Tests that the server reads each number exactly: for a slider of 1 kg, tau has the bits of the qdd that was sent."""
 
     def setUp(self):
         self.put_model("slider", slider())
@@ -319,7 +319,7 @@ class Refused(ServerCase):
             rows[70][3] = bad
             for form in list(forms_of(rows)) + [CBORTag(40, [[100, 6], floats(flat(rows))]), [floats(r) for r in rows]]:
                 self.refused({"q": form}, 422, "non-finite", "/q/70/3", 70)
-                # the problem names the first of two bad numbers
+                # with bad numbers in q and in gravity, the problem names the one in q
                 self.refused({"q": form, "gravity": [0, 0, bad]}, 422, "non-finite", "/q/70/3", 70)
             self.refused({"q": doubles(rows[70])}, 422, "non-finite", "/q/3")
             self.refused({"q": [0.5] * 6, "gravity": [0, 0, bad]}, 422, "non-finite", "/gravity/2")

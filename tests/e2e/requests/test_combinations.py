@@ -1,6 +1,5 @@
-"""Tests operations on states with every feature of models and requests, with every pair and with many random
-combinations, in both encodings. Answers are compared with an independent reference or with other operations, refusals
-with api/COMBINATIONS.md."""
+"""Tests each operation on states with every single feature of models and requests, with every pair of features and with many random sets of
+features, in both encodings. Answers are compared with an independent reference or with other operations, refusals with api/COMBINATIONS.md."""
 import os
 
 import combination_page

@@ -1,12 +1,12 @@
-"""Tests operations along motions and rates with every feature of models and requests, as test_combinations.py does for
-operations on states."""
+"""Tests operations that integrate a motion or answer time derivatives with every feature of models and requests, as test_combinations.py does
+for operations on states."""
 import tap
 from combination_trials import Trials
 from test_combinations import IN_TIME, add_tests
 
 
 class CombinationsInTime(Trials):
-    """The combinations of the operations in IN_TIME."""
+    """One test for each operation in IN_TIME; `add_tests` adds them."""
 
 
 add_tests(CombinationsInTime, IN_TIME)

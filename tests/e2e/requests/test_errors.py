@@ -209,8 +209,8 @@ class Requests(ErrorCase):
         self.bad({"q": [[0.3], [0.4]], "frame": "bob"}, operation="task-space", model="pendulum", row=0)
 
     def test_loops(self):
-        """Loops that cannot close at the given coordinates, in no position at all, or only with all bars on one line;
-        outputs that models with loops lack."""
+        """Refused are loops that cannot close at the given coordinates, loops that cannot close in any position or only with all bars on one
+        line, and outputs that models with loops lack."""
         self.bad({"q": [[0.98] * 6, [0.1] * 6]}, "/q/1", model="stewart", row=1, says="singular")
         bar = lambda name, parent, actuated, x, home: {"name": name, "parent": parent, "joint": {
             "name": name, "type": "revolute", "axis": [0, 0, 1], "actuated": actuated, "home": home, "origin": {"xyz": [x, 0, 0]}}}
@@ -360,7 +360,8 @@ class Documents(ErrorCase):
         self.refused("/v1/models/screwed", {"screws": good, "motors": [motor]}, 422, "/motors", method="PUT")
 
     def test_what_comes_later_is_refused_by_name(self):
-        """Features of later versions are either accepted or refused with a pointer, never silently ignored."""
+        """Fields of models that exist only in some versions of the server are either accepted or refused with a pointer, never silently
+        ignored."""
         changes = [self.joint(mimic={"joint": "elbow"}), self.joint(elastic={"stiffness": 1e4}),
                    lambda d: d.update(motors=[{"joint": "elbow", "link": "torso", "axis": [0, 0, 1], "gear_ratio": 100,
                                                "spin_inertia": 1e-4}]),

@@ -1,4 +1,5 @@
-"""Tests rows that fail alone ("on_error": "row") in every operation on states, and what fails the whole request."""
+"""Tests rows that fail without failing the request ("on_error": "row") in every operation on states, and the errors that fail the whole request
+all the same."""
 import math
 import random
 
@@ -108,7 +109,7 @@ class FailingRows(FailingRowsCase):
                    {"q": q, "qd": q}, self.singular_of(q))
 
     def singular_of(self, q):
-        """Asks row by row and returns the rows whose task-space inertia is refused."""
+        """Sends each row as a request of its own, and returns the rows for which task-space is refused."""
         found = {}
         for i, row in enumerate(q):
             answer = self.post("two_link", "task-space", {"q": row, "frame": "link2", "axes": ["x", "y"]})
@@ -192,7 +193,7 @@ class FailingRows(FailingRowsCase):
         self.assertEqual([i for i, row in enumerate(answer["energy"]["kinetic"]) if row is None], bad[:2])
 
     def test_identify(self):
-        """identify leaves failed rows out: the answer is that to the other rows."""
+        """identify leaves failed rows out: the answer equals that to a request with only the rows that do not fail."""
         rows = self.arm_rows(300)
         rows = {name: rows[name] for name in ("q", "qd", "qdd", "tau")}
         bad = self.choose(300, 10)
@@ -285,8 +286,8 @@ class FailingRows(FailingRowsCase):
         self.assertIn((1, "bad-quaternion"), [(e["row"], e["code"]) for e in answer["errors"]])
 
     def test_the_first_step_and_row_that_fail(self):
-        """A request fails by its first row and step that fail, beside others in a batch as alone: a batch is computed for several
-        rows and phases side by side."""
+        """The problem of a failed request names the first row, and in it the first step, that fails, although the server computes several rows
+        of a batch at the same time."""
         def torques(step):
             """Returns six torques, of which that of one step, unless None, moves the arm out of range."""
             return [[1, 1e200 if i == step else 0] for i in range(6)]

@@ -1,5 +1,5 @@
-"""Tests first attempts as programs in other languages send them. An attempt with a plain meaning gets the answer of the README's
-request; every other is refused, and its detail names the field and the remedy."""
+"""Tests mistakes of first requests, as programs in many languages send them. A body whose meaning is certain gets the answer of the README's
+request; any other body is refused with a detail that names the field and the remedy."""
 import json
 import re
 
@@ -14,7 +14,7 @@ JSON = "application/json"
 
 
 def spelled(number):
-    """The request with another spelling of q/1."""
+    """Returns the text of the request with another spelling of the number at the pointer /q/1."""
     return TEXT.replace("0.7853981633974483", number, 1)
 
 
@@ -161,8 +161,8 @@ TAKEN = {
 STANDING = [0, 0, 0.25, 0, 0, 0, 1] + [0.05, 0.8, -1.6] * 4
 POSE = {"frame": "centre", "position": [0, 0, 0.9], "orientation": [0, 0, 0, 1]}
 
-# Requests that one operation takes and another does not, and numbers of another count: model, operation, request, then code,
-# pointer and words of the detail.
+# Requests with a field that another operation has, or with a wrong count of numbers. Each row: model, operation, request, then code, pointer and
+# words of the detail.
 MISPLACED = {
     "entries of locked joints": ("panda", "inverse-dynamics", {"q": [1] * 7, "locked": {"panda_joint3": 0.2}}, "wrong-shape", "/q",
                                  "leave out the entries of locked joints"),
@@ -182,7 +182,7 @@ MISPLACED = {
 }
 
 
-# PUT with Content-Type: application/xml
+# Bodies of PUT with Content-Type: application/xml that are not XML, and words that the problem's detail must have.
 ROBOTS = {
     "JSON named XML": ('{"links": []}', "Content-Type: application/json"),
     "the name of a file": ("robots/arm.urdf", "--data-binary @FILE"),
@@ -237,7 +237,7 @@ class FirstAttempts(ServerCase):
         self.assertEqual([(w["where"], w["code"]) for w in far["warnings"]], [("/platform/position", "suspicious")])
 
     def test_a_row_of_another_length_is_not_a_column(self):
-        """Six states of a robot with six joints, one of them too short: nothing is transposed."""
+        """At least one of the states of a robot with six joints is too short. The detail must not suggest a transposed matrix."""
         rows = [Q] * 6
         for q in (rows[:3] + [Q[:5]] + rows[:2], [Q[:5]] + rows[:5], [Q[:5]] * 5):
             answer = self.send(json.dumps({"q": q, "qd": rows[:len(q)], "qdd": rows[:len(q)]}), {})
@@ -312,7 +312,7 @@ class FirstAttempts(ServerCase):
         self.assertIn("http://", self.assertProblem(answer, 400)["detail"])
 
     def test_the_host_of_an_absolute_target_is_judged(self):
-        """RFC 9112, section 3.2.2: Host is ignored beside an absolute target, as proxies send it."""
+        """RFC 9112, section 3.2.2: where the request target is an absolute URI, as clients of proxies send it, Host is ignored."""
         port = self.server.port
         for target, host, status, named in (
                 (f"http://localhost:{port}", "evil.example", 200, None), (f"HTTP://127.0.0.1:{port}", "evil.example", 200, None),
@@ -326,7 +326,8 @@ class FirstAttempts(ServerCase):
                 self.assertNotIn("localhost", detail)
 
     def test_only_browsers_get_pages_under_v1(self):
-        """HttpURLConnection prefers text/html by default and wants JSON; a browser names XHTML, or navigates."""
+        """Java's HttpURLConnection prefers text/html in Accept but must get JSON. The server recognises a browser by XHTML in Accept or by the
+        headers of a navigation."""
         java = "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"
         browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
         for path, accept, more, page in (("/v1/models/none", java, {}, False), ("/v1/none", java, {}, False),
@@ -351,7 +352,7 @@ class FirstAttempts(ServerCase):
         self.assertEqual(marked["offset"], plain["offset"] + 3)
 
     def test_curl_commands_of_remedies_exist(self):
-        """The remedies name one option of curl, which all versions since 7.82 have."""
+        """The only option of curl that the remedies name is --json, which all versions since 7.82 have."""
         details = [self.assertProblem(self.send(body, headers), status)["detail"] for body, headers, status, *_ in REFUSED.values()]
         self.assertEqual(set(re.findall(r"curl (--\S+?)[);,]", " ".join(details))), {"--json"})
 

@@ -11,7 +11,7 @@ from combinations import FEATURES, MODEL_FEATURES, SIGNED, Case, document
 from samples import branched, chain, states
 
 DRAWS = 60
-# Settings of requests and the reference position, which are constant on purpose.
+# Names of fields that may have the same value in all requests: settings and the reference position.
 STEADY = {"step", "duration", "samples", "degree", "home"}
 
 

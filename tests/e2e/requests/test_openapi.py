@@ -97,14 +97,14 @@ class Contract(ServerCase):
                 methods = {method.upper() for method in item} & {"GET", "PUT", "POST", "DELETE"}
                 expected = methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
                 if path in ("/docs", "/assets/{file}", "/clients/{file}", "/THIRD_PARTY.txt"):
-                    continue  # exists only if the console is built: test_pages.py
+                    continue  # these paths exist only if the console is built; test_pages.py tests them
                 concrete = path.replace("{model}", "puma560").replace("{code}", "bad-json").replace("{format}", "urdf")
                 answer = self.client.request("OPTIONS", concrete)
                 self.assertEqual(answer.status, 204)
                 self.assertEqual(set(re.split(r",\s*", answer.headers["Allow"])), expected)
 
     def test_evaluate_lists_the_operations_that_it_takes(self):
-        """All but those with rows of their own, in the request and in the answer."""
+        """The schemas of evaluate's request and answer must list all operations except those whose rows are not states, such as simulate."""
         schemas = self.contract["components"]["schemas"]
         asked = self.follow(schemas["EvaluateRequest"]["properties"]["operations"])["properties"]
         prefix = "/v1/models/{model}/"
@@ -185,7 +185,7 @@ class Contract(ServerCase):
         return list(jsonschema.Draft202012Validator(schema, resolver=resolver).iter_errors(value))
 
     def test_examples_in_which_rows_may_fail(self):
-        """Every example gets the same answer with "on_error", plus an empty list of errors."""
+        """With "on_error" added, every example gets the same answer with an empty list `errors` added."""
         for path, method, operation in self.operations():
             if method != "post":
                 continue

@@ -164,7 +164,7 @@ class Choice(ServerCase):
     """Accept selects between a page and JSON."""
     PAGE = (BROWSER, "text/html", "text/*", "text/html;q=0.9, application/json;q=0.8", "text/html, */*;q=0.9", "TEXT/HTML",
             "application/json;q=0, */*", "text/html;q=0.001", "application/problem+json, text/html")
-    PROGRAM = PAGE[1:]  # under /v1 those name no application/xhtml+xml
+    PROGRAM = PAGE[1:]  # under /v1 these get JSON, since only application/xhtml+xml in Accept selects a page there
     DATA = ("*/*", "", "application/json", "text/html, application/json", "application/json, text/html;q=0.9", "text/plain",
             "text/html;q=0", "text/html;q=0.8, */*", "application/*", "text/html;q=nonsense", "application/cbor", ",;=\"")
 

@@ -14,8 +14,8 @@ ZERO = np.zeros(3)
 
 class StewartForm(Rocked):
     def test_pose(self):
-        """Leg lengths give the pose from which they were computed, with its rates; the six joints are at the
-        platform's."""
+        """The server finds the pose of the platform, and its rates, from which the test computed the leg lengths. All six rods must end at the
+        platform's joints."""
         poses = self.poses(30, 1)
         answer = self.ask("stewart", "kinematics", {**self.driven(poses), "frame": "centre", "outputs": [
             "poses", "jacobian", "velocity", "acceleration"]})
@@ -30,7 +30,7 @@ class StewartForm(Rocked):
             self.near(answer["acceleration"][r], [*vd, *wd], 1e-9)
 
     def test_platform_and_legs(self):
-        """The server's general algorithm agrees with Khalil's (66)."""
+        """The torques of the server, computed by the general algorithm for loops, equal those of Khalil's equation (66)."""
         poses = self.poses(20, 2)
         answer = self.ask("stewart", "inverse-dynamics", self.driven(poses))
         self.near(answer["tau"], self.expected(poses), 1e-9)
@@ -68,7 +68,7 @@ class StewartForm(Rocked):
             self.near(answer["tau"][r], carried[r] - J.T @ W, 1e-9)
 
     def test_mass_matrix(self):
-        """The columns of M are (66) at unit accelerations minus (66) at rest."""
+        """Column j of M is Khalil's equation (66) at the j-th unit acceleration minus (66) at zero acceleration."""
         poses = self.poses(3, 6)
         q = self.driven(poses)["q"]
         M = np.array(self.ask("stewart", "mass-matrix", {"q": q})["mass_matrix"])
@@ -101,8 +101,8 @@ class StewartForm(Rocked):
 
 class DeltaForm(Closed):
     def test_geometry(self):
-        """From motors to platform by three spheres, from platform to motors by the triangle of each arm; the platform
-        does not turn."""
+        """The platform's position must be the intersection of three spheres about the elbows, and each motor's angle must follow from the
+        triangle of its arm. The platform does not rotate."""
         s = self.states("delta", 30, 1)
         motion = {n: s[n] for n in ("q", "qd", "qdd")}
         answer = self.ask("delta", "kinematics", {

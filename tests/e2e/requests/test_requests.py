@@ -1,4 +1,4 @@
-"""Tests the forms of requests and answers: batches, names instead of order, permuted joints, evaluate, numbers as text.
+"""Tests the forms of requests and answers: batches, coordinates by name instead of by order, permuted joints, evaluate, and the text of numbers.
 """
 import json
 import math
@@ -90,7 +90,8 @@ class Batches(ServerCase):
 
 
 class SameBitsEverywhere(unittest.TestCase):
-    """Every vector target of the machine gives the same bytes within its arithmetic class, on the loop and on a worker.
+    """All targets of one arithmetic class that this machine can run answer the same bytes, whether the event loop or a worker evaluates the
+    request.
     """
     TARGETS = ("sse2", "neon", "fma", "avx2", "avx512")
 

@@ -1,12 +1,12 @@
-"""Tests that a row whose time depends on its values cannot use the time of the other rows: with "on_error": "row" it fails
-by name when its share of the request's time is used up, and the others have the bits that they have alone."""
+"""Tests that a row whose time depends on its values cannot use the time of the other rows: with "on_error": "row" it fails by name when its
+share of the request's time is used up, and the other rows have the bits of requests of one row."""
 import unittest
 
 import tap
 from harness import ServerCase
 from samples import chain
 
-FAR = 99999  # rad; the way to this angle of the crank takes seconds
+FAR = 99999  # rad; following the loop to this angle of the crank takes seconds
 GOOD = [0.5, 0.6, 0.7, 0.8, 0.9]
 
 
@@ -22,7 +22,7 @@ class Loops(ServerCase):
                                         Request_Timeout="1"))
 
     def compare(self, operation, request, angles, outputs):
-        """Asks for one row at FAR among good ones, and compares the good rows with requests of their own."""
+        """Sends one row at FAR among rows that take little time, and compares those rows with requests of one row each."""
         answer = self.ask_rows(operation, {**request, "q": [[angle] for angle in angles]})
         late = [row for row, angle in enumerate(angles) if angle == FAR]
         self.assertEqual(failed(answer), [(row, "deadline-passed") for row in late])
@@ -38,8 +38,8 @@ class Loops(ServerCase):
                     self.assertEqual(answer[output][row], alone[output])
 
     def test_a_far_row_beside_near_ones_in_lanes(self):
-        """The loops of rows in one block are closed together. If one row is late, the others are closed again without it, with the
-        bits that they have alone."""
+        """The loops of rows in one block are closed together. If one row takes too long, the others are closed again without it, with the bits
+        of requests of one row."""
         self.compare("inverse-dynamics", {"qd": [0.3], "qdd": [0.2]}, [*GOOD[:2], FAR, *GOOD[2:]], ["tau"])
 
     def test_far_rows_at_the_ends_of_a_batch(self):
@@ -83,7 +83,7 @@ class Loops(ServerCase):
             self.assertEqual(pose["position"][row], alone["kinematics"]["poses"][frames[0]]["position"])
 
     def test_a_sum_over_rows_has_no_shares(self):
-        """identify would answer other parameters without the rows that took long, so it fails."""
+        """Without the rows that took too long, identify would answer other parameters; so the request fails."""
         rows = [[0.1 * i] for i in range(12)]
         request = {"q": [*rows, [FAR]], "qd": [0.3], "qdd": [[0.1 * (i % 5)] for i in range(13)], "tau": [[0.1]] * 13,
                    "on_error": "row"}

@@ -56,8 +56,8 @@ def changed(value, path, change):
 
 
 def spelled_out(value, key=None):
-    """Returns the request without fields that are null and with arrays for names alone: the introduction of the contract allows
-    both everywhere, and schemas do not repeat it."""
+    """Removes fields that are null and puts single names into arrays: the introduction of the contract allows a null field, and a name instead
+    of an array of one name, everywhere, and the schemas do not repeat this."""
     if isinstance(value, dict):
         return {name: spelled_out(child, name) for name, child in value.items() if child is not None}
     if isinstance(value, list):

@@ -54,12 +54,14 @@ class WorstCases(unittest.TestCase):
 
     @staticmethod
     def is_free(outcome, row):
-        """Tells whether no loop was held. /metrics on a connection for all is counted in the histogram that it shows."""
+        """True if no turn of an event loop took too long. A request for /metrics on an ordinary port counts itself in the histogram that it
+        prints, so that this row is exempt."""
         return outcome.held == 0 or row.path == "/metrics"
 
     def check(self, is_right, measure, row, seconds):
-        """Measures a row, and again up to three times while it fails. A fault of the server is there each time. A turn of a loop is not: its
-        processor time has the page faults of a large body and, in softirqs, the packets of the client on this machine."""
+        """Measures a row, and up to three times more while it fails. A fault of the server would show each time. A single slow turn of an event
+        loop may have other causes, since its processor time includes page faults of a large body and the kernel's work (softirqs) for the
+        client's packets on this machine."""
         outcome = measure(row, seconds)
         for _ in range(3):
             if is_right(outcome):
@@ -88,7 +90,7 @@ class WorstCases(unittest.TestCase):
 
 
 class Termination(unittest.TestCase):
-    AT_ONCE = 8  # rows that run when SIGTERM comes
+    AT_ONCE = 8  # number of rows that run when SIGTERM comes
 
     def test_the_server_ends_in_its_drain_time(self):
         heavy = [row for row in CHOSEN if row.method in ("POST", "PUT")]

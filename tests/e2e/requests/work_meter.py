@@ -1,5 +1,5 @@
-"""Measures the work of a server in processor time, which the load of the machine does not change: of one request until its
-deadline and after it, and of the loops between two looks at their connections."""
+"""Measures the work of a server in processor time, which the load of the machine does not change: of one request before and after its deadline,
+and of each turn of an event loop."""
 import glob
 import re
 import select
@@ -13,8 +13,8 @@ ENOUGH = 300     # s after which a test gives up
 
 
 class Outcome:
-    """The answer to a request, and the work for it. `late`: s of processor time after the deadline or the disconnect.
-    `held`: number of turns of a loop that took more than 2 ms of processor time. `threads`: those that got requests."""
+    """The answer to a request, and the work for it. `late`: s of processor time after the deadline or the disconnect. `held`: number of turns of
+    a loop that took more than 2 ms of processor time. `threads`: numbers of requests by the kind of thread that evaluated them."""
 
     def __init__(self, status, late, held, threads):
         self.status, self.late, self.held, self.threads = status, late, held, threads
@@ -25,7 +25,8 @@ class Outcome:
 
 
 def health_port(server):
-    """Returns the port of --health-listen, where a request for the metrics takes no time of the loops that are measured."""
+    """Returns the port of --health-listen. A thread of its own answers there, so that a request for the metrics takes no time of the measured
+    event loops."""
     server.await_log('"for":"health"')
     said = next(event for event in server.events() if event["event"] == "listening" and event.get("for") == "health")
     return int(said["address"].rpartition(":")[2])
@@ -86,7 +87,7 @@ class WorkMeter:
         return longest["+Inf"] - longest["0.002"], runs
 
     def rest(self):
-        """Waits until the server has nothing to do. Returns its figures; the loop that tells them is counted in none."""
+        """Waits until the server has nothing to do, and returns its figures. The thread that answers this request is not measured."""
         self.await_calm()
         return self.figures()
 

@@ -124,8 +124,8 @@ def document(name):
 # --- requests -------------------------------------------------------------------------------------------------------
 
 class Row:
-    """A worst case. `path` is that of the contract, in which {model} is replaced; `note` tells rows of one path apart.
-    `refused`: statuses that the request may have if it is not late."""
+    """A worst case. `path` is that of the contract, in which {model} is replaced; `note` distinguishes the rows of one path. `refused`: statuses
+    that the request may have if it is not late."""
 
     def __init__(self, method, path, model=None, note="", body=lambda: None, content_type="application/json", refused=()):
         self.method, self.path, self.model, self.note = method, path, model, note
@@ -179,7 +179,7 @@ def jamming():
 
 
 def ask(operation, model, states, note="", texts=(), value="0.1", refused=(), **fields):
-    """A row of an operation at `states` equal states (0: the fields have the states). `texts` are fields as JSON text."""
+    """A row of an operation with `states` equal states (0: `fields` already contain the states). `texts` are fields as JSON text."""
     def make():
         members = dict(texts)
         if states > 0:

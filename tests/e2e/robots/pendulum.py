@@ -1,4 +1,5 @@
-"""The closed form of one body on one joint, for tests of how one attribute of a model file changes torque and pose."""
+"""Computes torque and pose of a robot with one body on one joint in closed form, for tests of how each attribute of a model file changes
+them."""
 import math
 
 import numpy as np

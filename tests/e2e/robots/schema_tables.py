@@ -1,5 +1,5 @@
-"""Reads from C sources the tables that say how the readers of URDF and SDF treat every element and attribute, and
-writes files that contain one of these alone."""
+"""Reads from C sources the tables that say how the readers of URDF and SDF treat every element and attribute, and writes files that contain only
+one of these."""
 import collections
 import os
 import re
@@ -68,7 +68,7 @@ class Table:
         return found
 
     def items(self):
-        """Yields every element and attribute once."""
+        """Yields each element and each attribute of the format once, at its shortest path."""
         for path in list(self.paths.values()):
             if len(path) == 1:
                 for name in self.root_attributes:

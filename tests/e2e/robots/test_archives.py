@@ -1,4 +1,5 @@
-"""Robots of several files: as archives in requests, hostile ones among them, and from folders on the command line."""
+"""Tests robots of several files: as archives in requests, including archives made to exhaust the server, and from folders on the command
+line."""
 import gzip
 import io
 import json
@@ -191,8 +192,8 @@ class Archives(ServerCase):
             return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))
 
     def test_expansion_takes_no_memory(self):
-        """64 MiB of zeros, about 1:1000: refused before they are unpacked, in every form; also in small pieces, and where the
-        header states a smaller size. 100 000 entries are refused before any is kept."""
+        """64 MiB of zeros, compressed about 1000:1, must be refused before they are unpacked, in every archive format, also as many small files
+        and where the header states a smaller size. An archive of 100 000 entries is refused before any is stored."""
         zeros = bytes(64 << 20)
         self.taken(as_zip(ROBOT), ZIP)
         one = as_zip({"main.xml": ONE, "a.stl": zeros})
@@ -215,7 +216,7 @@ class Archives(ServerCase):
         self.refused(gzip.compress(folders), GZIP)
 
     def test_two_entries_of_one_place(self):
-        """All entries of the directory unpack the same bytes: each counts."""
+        """All entries of a zip file's directory point to the same compressed bytes: the unpacked size of each counts."""
         packed = bytearray(as_zip({"main.xml": ONE, "a.stl": os.urandom(1000) + bytes(60000)}))
         central = packed.rindex(b"PK\1\2")
         end = packed.rindex(b"PK\5\6")
@@ -233,7 +234,7 @@ class Budget(ServerCase):
     arguments = ("--memory", "16M", "--max-body", "8M")
 
     def test_unpacked_files_are_claimed(self):
-        """6 MB of figures that do not compress much: more than the budget leaves beside the body."""
+        """Unpacked the archive has 6 MB of numbers that do not compress well, more than --memory allows together with the body."""
         noise = os.urandom(3 << 20).hex()
         for body, media_type in ((as_zip({"a.xml": ONE, "b.txt": noise}), ZIP), (gzip.compress(as_tar({"a.xml": ONE, "b.txt": noise})), GZIP)):
             answer = self.client.request("PUT", "/v1/models/m", body, {"Content-Type": media_type})
@@ -294,7 +295,8 @@ class Commands(unittest.TestCase):
             self.assertEqual(json.loads(self.run_command("convert", operand))["name"], name)
 
     def test_put_sends_what_the_file_needs(self):
-        """A file with includes, a package beside it and one along --path; a template by a program that stands for xacro."""
+        """A file may include others from a package in a neighbouring folder and from one in --path; templates are expanded by xacro, here by
+        another program of this name."""
         server = Server()
         self.addCleanup(server.kill)
         def revision(*arguments, **environment):

@@ -28,7 +28,7 @@ class Configurations(ServerCase):
         return {"base": {"type": "floating", "inertial": {"mass": 2, "inertia": {"xx": 1, "yy": 1, "zz": 1}}}, **joint}
 
     def test_names_and_defaults(self):
-        """Coordinates that are not listed are 0, and quaternions no rotation."""
+        """Coordinates that a configuration does not list are 0, and its quaternions are the identity."""
         document = self.robot()
         document["configurations"] = [{"name": "home", "q": {}},
                                       {"name": "up", "q": {"base.z": 0.5, "hinge": 1.5, "ball.qx": 0.6, "ball.qw": 0.8}}]
@@ -38,7 +38,7 @@ class Configurations(ServerCase):
         self.assertEqual(self.client.post("/v1/models/m/kinematics", {"q": q}).status, 200)
 
     def test_the_document_keeps_them(self):
-        """The document that the server gives back makes the same model."""
+        """PUT of the document that the server answers makes the same model."""
         document = pendulum()
         joint = self.put(document) and self.client.get("/v1/models/m").json()["position_names"][0]
         before = self.put(document)["revision"]
@@ -84,8 +84,8 @@ class Configurations(ServerCase):
         self.assertIn("qpos of <key> has 8 numbers, the joints have 12 coordinates", answer["detail"])
 
     def test_keys_without_positions(self):
-        """A key without qpos is the position in which MuJoCo begins, whatever else the key states. A key without a name gets one that no
-        other key has."""
+        """A keyframe (key) without qpos stands for the model's initial position in MuJoCo, whatever other attributes it has. A key without a
+        name gets one that no other key has."""
         half = math.radians(35)
         world = ('<worldbody><body name="b" pos="1 2 3" euler="0 0 70"><freejoint name="root"/><geom size=".1"/><body name="l"><joint name="slide" type="slide" ref=".3"/>'
                  '<geom size=".1" pos=".2 0 0"/></body></body></worldbody><actuator><motor joint="slide"/></actuator>')

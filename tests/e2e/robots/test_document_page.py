@@ -23,7 +23,7 @@ class DocumentPage(ServerCase):
         cls.examples = page.examples()
 
     def close(self, answer, expected, place):
-        """The last bits of a number depend on the arithmetic of the processor."""
+        """Compares numbers up to rounding errors, since their last bits depend on the arithmetic class."""
         if isinstance(expected, dict):
             self.assertEqual(set(answer), set(expected), place)
             for key in expected:
@@ -44,7 +44,8 @@ class DocumentPage(ServerCase):
                 self.close(answer.json(), example["answer"], "")
 
     def test_two_forms_of_one_frame_agree(self):
-        """The examples of DH and modified DH parameters, and those of xyz with rpy and of a matrix, are one robot each."""
+        """The page's examples of DH and of modified DH parameters describe the same robot, and so do the examples of xyz with rpy and of a
+        matrix."""
         named = {example["name"]: example for example in self.examples}
         self.close(named["dh"]["answer"], named["modified_dh"]["answer"], "")
         self.close(named["xyz_rpy"]["answer"], named["matrix"]["answer"], "")

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Tests the export of models over HTTP: the files of `torqued convert`, the report of what they do not hold, and the robot that they give."""
+"""Tests the export of models over HTTP: the files of `torqued convert`, the report of what the format cannot express, and the robot that the
+server reads back from them."""
 import os
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""Tests that lists of file endings beside the formats of robots have the endings of each format: the table is
-api/robots/formats.h, but the console, the corpus and the remedy for a path in place of a body cannot read it."""
+"""Tests that all lists of file name endings agree with the table of formats in api/robots/formats.h. The console, tests/corpus and the remedy
+for a path that is sent instead of a body have lists of their own, since they cannot read the table."""
 import os
 import re
 import unittest

@@ -8,7 +8,8 @@ from harness import ServerCase
 from samples import body
 
 G, L = 9.81, 0.7
-UPPER, LOWER, PLATE = (1.7, 0.31, 0.4), (0.9, 0.22, -0.3), (0.6, 0.15, 1.3)  # mass, distance of its centre, compensation
+# mass (kg), distance of the centre of mass from the joint (m), compensated part of gravity
+UPPER, LOWER, PLATE = (1.7, 0.31, 0.4), (0.9, 0.22, -0.3), (0.6, 0.15, 1.3)
 
 
 def link(name, parent, figures, joint, x):
@@ -61,7 +62,7 @@ class Compensation(ServerCase):
         self.assertEqual(self.ask("pendulum", "mass-matrix", {"q": Q}), self.ask("plain", "mass-matrix", {"q": Q}))
 
     def test_the_force_passes_through_fixed_joints(self):
-        """Through its fixed joint, a plate at rest gets the force that holds the part of its weight that is not compensated."""
+        """The fixed joint of a plate at rest must transmit the part of the plate's weight that is not compensated."""
         self.put_model("pendulum", pendulum())
         answer = self.ask("pendulum", "sensors", {"q": Q, "force_torque": [{"joint": "plate.joint"}], "payload": {"link": "plate", "mass": 0.5}})
         force, left = np.array(answer["wrenches"])[0], 1 - PLATE[2]

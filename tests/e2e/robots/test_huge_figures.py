@@ -122,7 +122,7 @@ class HugeFigures(ServerCase):
                     self.assertIn(answer.status, (200, 413, 422), f"{path} {place} {huge}: {answer}")
 
     def test_one_row_alone(self):
-        """A reference that makes the torque infinite fails its own row."""
+        """In a batch, a controller's reference with which the torque overflows fails only its own row."""
         def ask(reference):
             return {"q": [STATE["q"]] * 3, "duration": 0.05, "step": 0.01, "samples": 3, "on_error": "row",
                     "input": {**PD, "reference": reference}}

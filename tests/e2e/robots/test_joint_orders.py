@@ -1,7 +1,6 @@
-"""Tests `joints`, the order of coordinates in a request: every operation on every bundled robot, with fixed and
-floating bases and with loops. The answer has the bits of the answer without `joints`, with the axes of coordinates
-permuted. The contract tells which axes these are: "nq", "nv" and "2 nv" in the descriptions of outputs. The coordinates
-of a floating base stay first."""
+"""Tests `joints`, the order of coordinates in a request: every operation on every bundled robot, with fixed and floating bases and with loops.
+The answer has the bits of the answer without `joints`, with the axes of coordinates permuted. The contract says which axes these are: "nq", "nv"
+and "2 nv" in the descriptions of outputs. The coordinates of a floating base stay first."""
 import os
 import re
 
@@ -13,7 +12,7 @@ from harness import ROOT, ServerCase
 
 MODELS = sorted(name[:-5] for name in os.listdir(os.path.join(ROOT, "models")) if name.endswith(".json"))
 FLOATING = ("solo12", "humanoid", "free_arm")
-ELSEWHERE = {"identify"}  # tests/e2e/identification
+ELSEWHERE = {"identify"}  # operations tested elsewhere: identify in tests/e2e/identification
 TIMED = {"duration": 0.02, "samples": 3, "step": 0.01}
 VECTORS = {"qd": "v", "qdd": "v", "qddd": "v", "tau": "v", "q": "q", "torques": "-v", "control_points": "-v", "torque_multipliers": "-v",
            "multipliers_q": "-v", "displacement": "v", "q_target": "q", "noise": "v"}
@@ -247,7 +246,7 @@ class Orders(ServerCase):
         about = self.about("free_arm")
         names, nq = about["velocity_names"], len(about["position_names"])
         q = [0, 0, 0, 0, 0, 0, 1] + [0.1] * (nq - 7)
-        q[7] = 1e9  # belongs to the first joint of the request, not of the model
+        q[7] = 1e9  # this entry belongs to the joint that the request lists first, not to the model's first joint
         request = {"q": [q, [0, 0, 0, 0, 0, 0, 1] + [0.1] * (nq - 7)], "joints": names[:5:-1]}
         problem = self.assertProblem(self.client.post("/v1/models/free_arm/mass-matrix", request), 422, "/q/0/7", 0)
         self.assertIn(names[-1], problem["detail"])

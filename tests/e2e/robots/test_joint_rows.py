@@ -1,5 +1,5 @@
-"""Every row of dyn_joint_types in every format that is written: the robot that is read back has the same mass matrix and
-bias, or the report names the joint and --strict fails. A new joint type is tested as soon as it has its row."""
+"""Tests each joint type, a row of the table dyn_joint_types, in each format that `torqued convert` writes: the robot that is read back has the
+same mass matrix and bias, or the report names the joint and --strict fails. A new type is tested once it has a row."""
 import json
 import os
 import random
@@ -17,7 +17,7 @@ EXACT = 1e-10
 
 
 def rows():
-    """The names of all types, each with the fields that its row demands of a document and its numbers of coordinates."""
+    """Returns the names of all joint types, each with the fields that a document must have for it and its numbers of coordinates."""
     with open(os.path.join(MODEL, "joint_types.h")) as file:
         sizes = {kind: (int(nq), int(nv)) for kind, nq, nv in re.findall(r"X\((\w+), +(\d), (\d)\)", file.read())}
     with open(os.path.join(MODEL, "joint_types.c")) as file:
@@ -48,19 +48,19 @@ HINGE = {"type": "continuous", "axis": [0, 1, 0]}
 
 
 def home_of(nq, nv):
-    """A position that differs from zero; its last four numbers are a quaternion if there is one."""
+    """Returns a reference position `home` that differs from zero; for a joint with a quaternion the last four numbers are the quaternion."""
     home = [0.35, -0.3, 0.7, 0.2, 0.4, -0.6][:nq if nq == nv else nq - 4] + ([] if nq == nv else [0.1, -0.5, 0.5, 0.7])
     return home[0] if nq == 1 else home
 
 
 def homes(document):
-    """The numbers of all homes but zeros, in ascending order: a format may divide a joint into several."""
+    """Returns all nonzero numbers of the reference positions `home` in ascending order, since a format may divide a joint into several."""
     given = [l["joint"].get("home", 0) for l in document["links"]]
     return sorted(x for home in given for x in (home if isinstance(home, list) else [home]) if x != 0)
 
 
 def massless(rng, name, parent, joint):
-    """A link without mass, whose joint becomes one of the next body in MJCF."""
+    """Returns a link without mass; in MJCF its joint becomes one more joint of the next body."""
     made = link(rng, name, parent, joint)
     del made["inertial"]
     return made
@@ -120,7 +120,7 @@ class JointRows(ServerCase):
         return q, {name: rng.uniform(-1, 1) for name in about["velocity_names"]}
 
     def matrix_and_bias(self, name, q, qd, order):
-        """M and bias, with the coordinates in the order of the names `order`."""
+        """Returns M and the bias, with the coordinates sorted in the order of the names `order`."""
         about = self.about(name)
         self.assertEqual(sorted(about["velocity_names"]), sorted(order))
         answer = self.ask(name, "evaluate", {"q": [q[n] for n in about["position_names"]], "qd": [qd[n] for n in about["velocity_names"]],
@@ -140,11 +140,11 @@ class JointRows(ServerCase):
         strict = self.convert(json.dumps(document), "--to", to, "--strict")
         self.assertEqual(strict.returncode, 1 if written.stderr else 0, (what, strict))
         if lost:
-            # The joint by its name, or the body that its coordinates move.
+            # Checks that the report names the joint, or the body that the joint's coordinates move.
             self.assertTrue(all('"j_' in line or 'coordinates' in line for line in lost), (what, lost))
             return False
         again = json.loads(read.stdout)
-        if to in ("document", "mjcf"):  # URDF has no homes, and only a robot with loops needs them
+        if to in ("document", "mjcf"):  # URDF cannot write reference positions (`home`), and only robots with loops need them
             self.assertClose(homes(again), homes(document), EXACT, what=what + ": homes")
         self.put_model("first", document)
         self.put_model("second", again)

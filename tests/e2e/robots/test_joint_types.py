@@ -1,5 +1,5 @@
-"""Tests helical and planar joints through the service: helical joints against a nut on a screw and the product of
-exponentials, planar joints against two prismatic joints and a hinge; names of coordinates."""
+"""Tests helical and planar joints through HTTP: helical joints against a nut on a screw and the product of exponentials, planar joints against
+two prismatic joints and a hinge; names of coordinates."""
 import math
 import random
 
@@ -35,7 +35,7 @@ def in_three(axis, e_x, e_y):
 
 
 def numbers(answer):
-    """Returns the arrays of the answer, with those of poses."""
+    """Returns the arrays of the answer, including those inside `poses`."""
     poses = answer.pop("poses", {})
     return {**answer, **{f"{frame} {part}": pose[part] for frame, pose in poses.items() for part in pose}}
 
@@ -189,7 +189,8 @@ class JointTypes(ServerCase):
         self.put_model("planar", document("planar", [0, 0, 1]))
         problem = self.assertProblem(self.client.post("/v1/models/planar/mass-matrix", {"q": [0, 0, 0, 2e5, 0]}), 422, "/q/3")
         self.assertEqual(problem["code"], "angle-too-large")
-        self.ask("planar", "mass-matrix", {"q": [0, 2e5, -2e5, 0, 0]})  # q is in m
+        # these large values are positions in m, so that the limit of angles does not apply
+        self.ask("planar", "mass-matrix", {"q": [0, 2e5, -2e5, 0, 0]})
 
     def test_singular_planar_joint_is_named(self):
         self.put_model("empty", {"links": [{"name": "ghost", "parent": "base",

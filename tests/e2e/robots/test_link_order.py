@@ -1,6 +1,6 @@
-"""Tests that the order of links, frames, motors and loops in a document changes only the order of an answer. One kind
-of shuffle keeps the order of the children of each link: every answer must have the same text. The other is free:
-answers agree by the published names."""
+"""Tests that the order of links, frames, motors and loops in a document changes only the order of an answer. One kind of shuffle keeps the order
+of the children of each link: every answer must have the same text. The other kind changes this order too: answers must agree when they are
+sorted by the published names."""
 import copy
 import json
 import random
@@ -17,7 +17,7 @@ def link(name, parent, joint, inertial=None):
 
 
 def small_body(mass, com=(0, 0, 0), xx=0.02, yy=0.03, zz=0.04):
-    """A body of plausible density."""
+    """Returns a body whose inertia fits its mass and a realistic density, so that the report has no warning."""
     return body(mass, com, xx * mass / 8, yy * mass / 8, zz * mass / 8, 1e-4 * mass, -2e-4 * mass, 3e-4 * mass)
 
 
@@ -257,7 +257,8 @@ class LoopOrder(Closed, Ordered):
                                        for each, model in (("listed", listed), ("other", other))), f"{what} {operation}")
 
     def test_home_of_an_elastic_joint(self):
-        """The motor's coordinate of an elastic joint has the same home as the joint, wherever the link is listed."""
+        """In the reference configuration the motor coordinate of an elastic joint has the same value as the joint (`home`), wherever the link is
+        listed."""
         document = copy.deepcopy(self.documents["four_bar"])
         crank = next(entry for entry in document["links"] if entry["name"] == "crank")
         crank["joint"].update(elastic={"stiffness": 100}, rotor_inertia=0.1, home=0.3)

@@ -1,5 +1,5 @@
-"""Tests `locked`: answers with locked joints are those of a robot whose document has fixed joints there, for every
-operation and kind of joint, in requests, in documents and in `PUT ?locked=`."""
+"""Tests `locked`: answers with locked joints are those of a robot whose document has fixed joints there, for every operation and joint type,
+given in requests, in documents or as `PUT ?locked=`."""
 import copy
 import json
 import math
@@ -77,8 +77,8 @@ def moved(joint, value):
 
 
 def fixed_document(full, locked):
-    """Returns the document in which joints are fixed at these positions, and those that mimic them where they follow.
-    A motor on a fixed joint becomes a link of its own, fixed to the one that carries it."""
+    """Returns the document in which joints are fixed at these positions, and their mimic joints at the positions that follow. A motor on a fixed
+    joint becomes a link of its own, fixed to the one that carries it."""
     made = copy.deepcopy(full)
     joints = {link["joint"]["name"]: link["joint"] for link in made["links"]}
     positions = dict(locked)
@@ -150,7 +150,7 @@ def random_position(draw, joint):
 
 
 def random_locks(draw, robot):
-    """Returns positions of some joints that follow no other. One joint moves."""
+    """Returns positions at which to lock some of the joints that are no mimics. At least one joint stays free."""
     free = [link["joint"] for link in robot["links"] if "mimic" not in link["joint"]]
     chosen = draw.permutation(len(free))[:max(1, int(draw.integers(1, len(free))))]
     return {free[i]["name"]: random_position(draw, free[i]) for i in sorted(chosen) if len(chosen) < len(free)}
@@ -200,7 +200,8 @@ class Locked(ServerCase):
             case = Case("reduced", features, self.ok(self.client.get("/v1/models/reduced"))["velocity_names"])
             for operation in OPERATIONS:
                 request = request_of(operation, case)
-                if operation == "identify":  # weights of its own would follow from the noise, which is that of rounding
+                # without given weights identify would derive them from the noise, which here consists of rounding errors
+                if operation == "identify":
                     request["weights"] = [1.0] * case.nv
                 path, locked = f"/v1/models/{{}}/{operation}", {**request, "locked": {"turret": TURRET}}
                 expected, given = (self.client.post(path.format(m), r) for m, r in (("reduced", request), ("full", locked)))
@@ -216,7 +217,7 @@ class Locked(ServerCase):
         self.assertGreater(answered, 5 * len(OPERATIONS), "most requests are answered")
 
     def test_random_robots_equal_those_with_fixed_joints(self):
-        # Positions of all other joints, velocities and accelerations are random; those of the fixed robot are the same.
+        # Draws positions of the joints that are not locked, velocities and accelerations, which are the same for the robot with fixed joints.
         for seed in range(ROBOTS):
             draw, robot = np.random.default_rng(1000 + seed), random_robot(seed)
             locked = random_locks(draw, robot)
@@ -280,7 +281,7 @@ class Locked(ServerCase):
         self.assertSame(given, expected, 1e-11, what)
 
     def test_loops_keep_their_assembly(self):
-        # The full robot at rest in the locked joint: its reference, and so its assembly, is that of the robot.
+        # Compares with the full robot whose locked joint is at rest. Both have the same reference configuration and thus the same assembly.
         for name in ("delta", "five_bar", "stewart"):
             about_full = self.ok(self.client.get(f"/v1/models/{name}"))
             q = np.array(about_full["reference"]["q"]) + 0.04 * np.arange(3, 3 + about_full["nq"])
@@ -430,7 +431,7 @@ class Locked(ServerCase):
         self.assertEqual([c["q"] for c in self.ok(self.client.get("/v1/models/posed"))["configurations"]], [[0.25], [0], [0]])
 
     def test_identified_documents_have_the_locks(self):
-        # The estimates of noiseless torques of the locked robot are its own figures.
+        # From torques without noise of the robot with locked joints, identify must find this robot's own parameters.
         rows = np.random.default_rng(9).uniform(-1, 1, (3, 200, 5))
         state = {name: values.tolist() for name, values in zip(("q", "qd", "qdd"), rows)} | {"locked": {"joint2": -0.6}}
         tau = self.ask("puma560", "inverse-dynamics", {**state, "friction": False})["tau"]
@@ -441,7 +442,7 @@ class Locked(ServerCase):
         self.assertClose(again, tau, 1e-9)
 
     def test_the_command_locks_joints(self):
-        """`put --locked` sends the joints with the file; a list that is too long is refused, never cut."""
+        """`torqued put --locked` sends the positions of locked joints with the file; a list that is too long is refused, never truncated."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "arm.json")
             with open(path, "w", encoding="utf-8") as file:

@@ -47,7 +47,7 @@ class Forms(ServerCase):
         figures = {"gamma": 0.2, "b": 0.1, "alpha": 0.7, "d": 0.3, "theta": 0.4, "r": 0.5}
         same = {"xyz": [0.3 * math.cos(0.2), 0.3 * math.sin(0.2), 0.1], "rpy": [0.7, 0, 0]}
         turned = self.pose({"modified_dh": figures}, 0.9)
-        # by hand: the frame before theta and r, then rotated by theta + q and moved by r along its z
+        # by hand: computes the frame before theta and r by hand, then rotates it by theta + q and moves it by r along its z axis
         g, a, t = 0.2, 0.7, 0.4 + 0.9
         z = [math.sin(g) * math.sin(a), -math.cos(g) * math.sin(a), math.cos(a)]
         position = [x + 0.5 * n for x, n in zip(same["xyz"], z)]

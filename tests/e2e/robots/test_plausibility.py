@@ -55,7 +55,7 @@ class Bodies(UrdfCase):
         self.refuse(robot(link("base", ANTENNA), link("arm", ARM), LIFT), 422, "bad-inertia")
 
     def test_rounding(self):
-        """The tolerance for a rounded inertia is 1e-12 m^2 times the mass: 2.4e-35 kg m^2 is accepted beside 1.3 kg."""
+        """The tolerance for a rounded inertia is 1e-12 m^2 times the mass: 2.4e-35 kg m^2 is accepted for a mass of 1.3 kg."""
         for mass, product, good in ((1.3, 2.4e-35, True), (1.3, 5e-13, True), (1.3, 2e-12, False), (0, 2.4e-35, False), (1e-6, 1e-15, False)):
             body = robot(link("base"), link("arm", inertial(mass, (0, 0, 0, 0, product))), LIFT)
             if good:
@@ -95,7 +95,8 @@ class Figures(UrdfCase):
             self.assertEqual(len(told), 1, told)
 
     def test_plausible_inertias(self):
-        """A rod, a plate, a disc on a short arm and a part of foam are no placeholders."""
+        """The inertias of a rod, a plate, a disc on a short arm and a light part of foam are realistic; the report must not take them for
+        placeholder values."""
         for mass, tensor, xyz in ((2, (0, 0.67, 0.67), "1 0 0"), (0.1, (1e-7, 0.0083, 0.0083), "0.5 0 0"), (5, (0.1, 0.1, 0.2), "0.01 0 0"),
                                   (0.05, (5e-5, 5e-5, 5e-5), "0.1 0 0"), (300, (20, 20, 30), "0 0 0.3")):
             self.assertEqual(self.told(link("base"), link("arm", inertial(mass, tensor, xyz)), LIFT), [])
@@ -111,7 +112,8 @@ class Figures(UrdfCase):
         self.assertEqual(len(self.told(link("base"), link("arm", ARM), LIFT, link("part", inertial(1e-3, (1e-2,) * 3)), glue)), 1)
 
     def test_centres_of_mass(self):
-        """The next joint is 0.3 m away: 120 m is not metres, 5 m is outside a body of 6 cm, 0.5 m is not."""
+        """The next joint is 0.3 m away and the body's inertia is that of one of 6 cm: a centre of mass at 120 m must be reported as not in
+        metres, at 5 m as outside the body, and at 0.5 m not at all."""
         tool = link("tool", ARM) + joint("turn", "arm", "tool", '<origin xyz="0.3 0 0"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="10" velocity="2"/>')
         for xyz, odd in (("120 0 0", True), ("5 0 0", True), ("0.5 0 0", False), ("0.1 0 0", False)):
             told = self.told(link("base"), link("arm", inertial(2, (0.005, 0.008, 0.008), xyz)), LIFT, tool)
@@ -146,7 +148,7 @@ class Figures(UrdfCase):
             self.assertTrue(all('"lift", and of 1 other, is 0' in t for t in told), told)
 
     def test_zero_limits_count_as_none(self):
-        """zero_limits=none leaves out limits of 0, and those only; the report names each."""
+        """With zero_limits=none the server ignores limits of 0 and only these; the report names each."""
         limit = '<limit lower="0" upper="0" effort="0" velocity="0"/>'
         text = robot(link("base"), link("arm", ARM), joint("lift", "base", "arm", limit), link("b", ARM), joint("k", "arm", "b", '<limit lower="0" upper="1" effort="2" velocity="0"/>'))
         for query, limits in (("", [{"position": [0, 0], "velocity": 0, "effort": 0}, {"position": [0, 1], "velocity": 0, "effort": 2}]),

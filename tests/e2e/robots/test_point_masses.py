@@ -5,7 +5,7 @@ import json
 import tap
 from harness import ServerCase
 
-SMALL = 3.2e-5  # kg m^2; with four decimals 0
+SMALL = 3.2e-5  # kg m^2; rounded to four decimals this is 0
 
 
 def link(name, parent, inertia, axis=(0, 1, 0), kind="revolute", mass=0.0123, **more):
@@ -50,7 +50,8 @@ class PointMasses(ServerCase):
             self.assertEqual([where for where, _ in self.points({"links": links})], ["/links/1/inertial"] * found, inertia)
 
     def test_bodies_count_as_a_whole(self):
-        """Links that are fixed to each other are one body: a point mass at a lever gives it inertia, as an own tensor does."""
+        """Links that are fixed to each other are one body: a point mass at a distance from the axis gives the body inertia, as an inertia tensor
+        does."""
         links = [link("arm", "base", [0, 0, 0], mass=0), link("bolt", "arm", [0, 0, 0], axis=None, kind="fixed")]
         self.assertEqual([where for where, _ in self.points({"links": links})], ["/links/0/inertial"])
         links[0] = link("arm", "base", [1e-3] * 3)

@@ -34,7 +34,7 @@ def of_row(value, row):
 
 
 def row_of(value, row):
-    """Returns a row of an answer."""
+    """Returns one row of a batched answer."""
     return {name: row_of(entry, row) for name, entry in value.items()} if isinstance(value, dict) else value[row] if isinstance(value, list) else value
 
 
@@ -65,7 +65,7 @@ class RowScenes(ServerCase):
                         ("payload", {"payload": PAYLOAD}, lambda row: {"payload": [of_row(one, row) for one in PAYLOAD]}),
                         ("both", {"gravity": GRAVITY, "payload": PAYLOAD[0]}, lambda row: {"gravity": GRAVITY[row], "payload": of_row(PAYLOAD[0], row)})):
                     if self.client.post(f"/v1/models/robot/{operation}", {**request, **rows(0)}).status == 422:
-                        continue  # a single row is refused as well: the operation does not take the feature or the field
+                        continue  # a request of one row is refused as well: the operation does not support the feature or the field
                     with self.subTest(operation=operation, features=features, rows=name):
                         problem = self.compare(case, operation, request, rows, fields)
                         if problem:
@@ -108,7 +108,8 @@ class RowScenes(ServerCase):
         self.assertEqual(self.ask("puma560", "bias", {"q": [], "gravity": [], "payload": {"link": "link6", "mass": []}})["bias"], [])
 
     def test_refusals_of_rows_name_the_field_that_has_them(self):
-        # The joints of puma560 have Coulomb friction; the payload is one for all rows where the parameters have rows.
+        # With the Coulomb friction of puma560, path refuses fields that differ from row to row and names such a field: `parameters`, not a
+        # payload for all rows.
         state, bodies = {"q": [[0.1] * 6, [0.2] * 6], "qd": [0.3] * 6}, {"link5": [[2, 0.1, 0, 0.2, 0.4, 0, 0.5, 0, 0, 0.3], [3, 0, 0.2, 0, 0.4, 0, 0.5, 0, 0, 0.3]]}
         one, rows = {"link": "link6", "mass": 1.5}, {"link": "link6", "mass": [1.5, 2.5]}
         for fields, name in (({"parameters": bodies}, "parameters"), ({"payload": one, "parameters": bodies}, "parameters"),

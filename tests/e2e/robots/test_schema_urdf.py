@@ -1,6 +1,6 @@
-"""Tests every element and attribute of URDF 1.2 and of its extensions, one at a time. "irrelevant" ones change no
-number, "not held" ones cause a warning with their name, "held" ones cause the change that the closed form of a pendulum
-predicts."""
+"""Tests every element and attribute of URDF 1.2 and of its extensions, one at a time. Those of the class "irrelevant" change no number, those
+"not held" (without a counterpart in the server's models) cause a warning with their name, those "held" cause the change that the closed form of
+a pendulum predicts."""
 import math
 
 import numpy as np
@@ -190,7 +190,7 @@ class Schema(UrdfCase):
         self.assertGreaterEqual(sum(counts.values()), 250)
 
     def test_irrelevant(self):
-        """The model keeps its bits but for the shapes of links, and the report has no warning."""
+        """An irrelevant item changes nothing in the model except the shapes of links, and the report has no warning."""
         for item in self.of("irrelevant"):
             if item.path[-1] == "robot" and item.name == "gazebo":
                 continue
@@ -209,7 +209,7 @@ class Schema(UrdfCase):
             self.assertTrue(any(e["code"] == "unused" for e in second["report"]), second)
 
     def test_not_held(self):
-        """A warning names the item, while its content may be reported as having no effect."""
+        """A warning names an item that is not held; items inside it may be reported as having no effect."""
         for item in self.of("not held"):
             without, given = file_of(item)
             first, second = self.take("without", without), self.take("given", given)
@@ -222,7 +222,7 @@ class Schema(UrdfCase):
                 self.assertFalse([e for e in quiet["report"] if e["code"] == "not-held"], (word, quiet))
 
     def test_held(self):
-        """Each item changes the numbers by the right amount."""
+        """Each held item changes torque and pose by the amount that the closed form predicts."""
         used = set()
         for item in self.of("held"):
             key = next((key for key in keys_of(item) if key in HELD), None)

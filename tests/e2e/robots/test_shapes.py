@@ -115,7 +115,7 @@ class Files(unittest.TestCase):
         self.assertIn("outside 0 to 1", report)
 
     def test_bounds_of_all_links(self):
-        """Beyond 10 000 shapes a document is refused, and a file loses the rest."""
+        """A document with more than 10 000 shapes is refused; of a robot file only the first 10 000 are read."""
         shapes = [{"solid": "sphere", "size": [1]}] * 1000
         links = [{"name": f"l{i}", "parent": f"l{i - 1}" if i else "base", "joint": {"name": f"j{i}", "type": "fixed" if i else "continuous",
                                                                                     **({} if i else {"axis": [0, 0, 1]})}, "visual": shapes} for i in range(11)]
@@ -128,8 +128,8 @@ class Files(unittest.TestCase):
         self.assertEqual(sum(len(entries) for entries in found.values()), 10000)
 
     def test_mjcf(self):
-        """Reads the geoms of the groups that MuJoCo draws. MJCF has half sizes, and classes give attributes; the pose of a mesh is that in
-        the file."""
+        """Of MJCF, the geoms in the groups that MuJoCo draws by default become shapes. Sizes in MJCF are half lengths, and classes may give
+        attributes; a mesh has the pose that the file states."""
         text = ('<mujoco><default><default class="v"><geom group="2" rgba="0 1 0 1"/></default></default><asset><material name="k" rgba=".1 .2 .3 1"/>'
                 '<mesh name="p" file="p.obj" scale="2 2 2"/></asset><worldbody><geom type="plane" size="1 1 1"/><body name="b"><joint axis="0 1 0"/>'
                 '<geom type="capsule" fromto="0 0 0 0 0 -.5" size=".05" material="k"/><geom class="v" type="box" size=".1 .2 .3" pos="1 0 0"/>'

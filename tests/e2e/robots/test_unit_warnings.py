@@ -91,8 +91,8 @@ class Warnings(ServerCase):
                              [f"/prescribed/motion{where}"] if where else [])
 
     def test_angles_of_files(self):
-        """Angles of a file that its document holds only in another form: those of an inertia that is rotated into link axes, and those of
-        SDF poses."""
+        """Warnings about angles of a file that its document does not contain as angles: those by which an inertia is rotated into link axes, and
+        those of SDF poses."""
         urdf = ('<robot name="r"><link name="a"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>'
                 '<limit effort="1" velocity="1"/></joint><link name="b"><inertial><origin xyz="0 0 0.5" rpy="0 {} 0"/><mass value="1"/>'
                 '<inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>')
@@ -105,7 +105,7 @@ class Warnings(ServerCase):
             self.assertEqual([r["code"] for r in report if "more than a turn: angles are in radians" in r["text"]], ["suspicious"] * number, text)
 
     def test_strokes_of_files(self):
-        """Limits of a sliding joint in millimetres, of a stroke that no rail has."""
+        """Limits of a prismatic joint that are longer than any rail are reported as probably in millimetres."""
         for stroke, number in ((800, 1), (-101, 1), (99, 0), (1e5, 0)):
             slider = joint("lift", "prismatic", limits={"position": sorted([0, stroke])})
             report = self.client.put("/v1/models/slider", {"links": [

@@ -89,7 +89,7 @@ class Rotors(UrdfCase):
         self.assertClose([self.ask("geared", "energy", {"q": [0.1, 0.2, 0.3], "qd": [1, 0, 0]})["kinetic"]], [0.5 * 1.3], 1e-13, scale=1)
 
     def test_batches_and_other_operations(self):
-        """Forward dynamics, steps and evaluate include the same rotor; each row of a batch is as alone."""
+        """Forward dynamics, steps and evaluate include the same rotor; each row of a batch equals a request of one row."""
         self.added(transmission(actuator(drake(1e-4, 100))), transmission(actuator(ros(0.02, 5)), joints=("k",), name="u"))
         rows = {"q": [[0.1, 0.2, 0.3], [-0.4, 0.5, 0.1]], "qd": [[1, 2, 3], [0.5, -1, 2]], "qdd": [[2, 1, 0.5], [-1, 0.3, 4]]}
         tau = self.ask("geared", "inverse-dynamics", rows)["tau"]
@@ -133,7 +133,8 @@ class Rotors(UrdfCase):
         self.told(self.check([1.5, 0, 0], transmission(actuator(drake(1e-4, 100)) + actuator(drake(0.02, 5), name="n"))), "assumed", '"j"')
 
     def test_gears_that_differ(self):
-        """Drake reads its own ratio, 1 if it is missing, and warns of the other one."""
+        """As in Drake, only drake:gear_ratio counts for drake:rotor_inertia, 1 if it is missing; <mechanicalReduction> is ignored with a
+        warning."""
         report = self.check([1, 0, 0], transmission(actuator(drake(1e-4, 100) + "<mechanicalReduction>50</mechanicalReduction>")))
         self.told(report, "suspicious", "100", "50")
         report = self.check([0.01, 0, 0], transmission(actuator(drake(0.01) + "<mechanicalReduction>50</mechanicalReduction>")))

@@ -1,5 +1,5 @@
-"""Tests the versions of URDF that `torqued convert --to urdf` writes. An own reader of links and joints finds the poses that
-the robot has; the server reads the same mass matrix and bias back."""
+"""Tests the versions of URDF that `torqued convert --to urdf` writes. A reader of links and joints in this file finds the poses that the robot
+has; the server reads the same mass matrix and bias back."""
 import json
 import os
 import random
@@ -82,7 +82,7 @@ class Written(ServerCase):
         return [bias[i] for i in order] + [M[i][k] for i in order for k in order]
 
     def check_poses(self, document, text):
-        """Compares the poses of the server's frames at zero with those of the own reader."""
+        """Compares the poses of the server's frames at zero with those that this file's reader finds."""
         self.put_model("poses", document)
         about = self.client.get("/v1/models/poses").json()
         q = [1.0 if name.endswith(".qw") else 0.0 for name in about["position_names"]]
@@ -96,7 +96,8 @@ class Written(ServerCase):
         self.assertGreater(len(set(ours) & set(known)), 2)
 
     def test_the_version_is_told(self):
-        """1.0 is the default and, as its readers expect, has no quaternion; 1.2 has no angle."""
+        """Version 1.0 is the default; its origins have roll, pitch and yaw, since its readers know no quaternions. Those of version 1.2 have
+        quaternions only."""
         with open(ROBOTS["panda"]) as file:
             document = file.read()
         old, new = (self.written(document, version)[0] for version in ("1.0", "1.2"))
@@ -139,7 +140,7 @@ def both_versions(path):
             text, lost = self.written(document, version)
             self.check_poses(document, text)
             if lost:
-                continue  # the report says what differs
+                continue  # the report says which parts of the robot the format changes, so that M and bias may differ
             read = json.loads(self.convert(text, "--mimic", "coupled", "--base", "fixed")[0])
             self.put_model("first", document)
             self.put_model("second", read)

@@ -52,7 +52,7 @@ class Forms(UrdfCase):
         self.assertIn('b"c"d', [j["link"] for j in self.ok(self.client.get("/v1/models/quoted"))["joints"]])
 
     def test_text_before_the_first_element(self):
-        """A document type by Content-Type and by the first byte is JSON: text before the XML is told as such."""
+        """By Content-Type and first byte a body counts as XML or JSON: text before the XML of a file is reported as such, not as bad JSON."""
         for text in FORMATS:
             for before in ("?xml version='1.0'?>", "x", " Copyright "):
                 problem = self.assertProblem(self.client.put("/v1/models/m", (before + text).encode()), 400)

@@ -67,7 +67,8 @@ class Robot:
         return R @ R_entry, p + R @ p_entry
 
     def walk(self, start):
-        """Lists (link, next link, joint, sign) from the start on; the sign is -1 where the next link is the parent."""
+        """Lists the steps of the tree from the link `start` as (link, next link, joint, sign); the sign is -1 where the next link is the joint's
+        parent."""
         steps, reached = [], [start]
         for here in reached:
             for joint in self.joints:
@@ -92,7 +93,7 @@ class Robot:
             u = sign * (point.R @ turn @ axis)
             q, qd, qdd = motion[0][self.position[name]], motion[1][self.velocity[name]], motion[2][self.velocity[name]]
             lead = 1 if joint["type"] == PRISMATIC else -1 / joint["thread_pitch"] if joint["type"] == SCREW else 0
-            if joint["type"] == SCREW:      # both ways the screw moves along its axis by the same lead
+            if joint["type"] == SCREW:      # whichever way the tree passes the joint, the screw moves by the same lead along its axis
                 point = point.slid(u, lead * q, lead * qd, lead * qdd).turned(u, q, qd, qdd)
             else:
                 point = point.slid(u, q, qd, qdd) if lead else point.turned(u, q, qd, qdd)

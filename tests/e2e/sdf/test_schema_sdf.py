@@ -1,6 +1,6 @@
-"""Tests every element and attribute of SDF 1.12 and of Drake's extensions, one at a time. "irrelevant" ones change no
-number, neither here nor in libsdformat's reading up to version 1.9; "not held" ones cause a warning with their name;
-"held" ones cause the change that the closed form of a pendulum predicts."""
+"""Tests every element and attribute of SDF 1.12 and of Drake's extensions, one at a time. Those of the class "irrelevant" change no number,
+neither in the model nor, up to version 1.9, in what libsdformat reads; those "not held" (which a model cannot express) cause a warning with
+their name; those "held" cause the change that the closed form of a pendulum predicts."""
 import math
 import os
 import unittest
@@ -258,7 +258,7 @@ class Schema(SdfCase):
         self.assertGreaterEqual(sum(counts.values()), 700)
 
     def test_irrelevant(self):
-        """The model keeps its bits but for the shapes of links, and the report has no warning."""
+        """An irrelevant item changes nothing in the model except the shapes of links, and the report has no warning."""
         for item in self.of("irrelevant", 600):
             without, given = file_of(item)
             first, second = self.take_sdf("without", without), self.take_sdf("given", given)
@@ -375,7 +375,7 @@ class Peer(SdfCase):
         for part, theirs in zip(halves, self.read(halves)):
             total += len(part)
             if theirs is None:
-                continue  # one element of the group requires others beside it
+                continue  # libsdformat refuses the group: an element requires further ones
             accepted += len(part)
             self.assertEqual(theirs, plain["world" if part[0][0][1] == "world" else "sdf"], part)
         print(f"# libsdformat reads {accepted} of {total} irrelevant elements of version 1.9, without an effect")
@@ -385,7 +385,7 @@ class Peer(SdfCase):
               "physics": {"type": "ode"}}
 
     def read(self, groups):
-        """Returns the entries that libsdformat reads from one file for each group of (path, type), which has the whole group."""
+        """Returns what libsdformat reads for each group of items with one path and type; the file of a group contains all its items."""
         texts = []
         for group in groups:
             first = group[0] if isinstance(group, tuple) else group[0][0]

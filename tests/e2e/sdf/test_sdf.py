@@ -59,7 +59,8 @@ class Dynamics(SdfCase):
         self.assertClose(poses["rocker"]["orientation"], poses["crank"]["orientation"], EXACT, scale=1)
 
     def test_what_a_joint_that_closes_a_loop_loses_is_told(self):
-        """The report names what a joint that closes a loop loses: tries each property alone and all at once, in <axis> and in <joint>."""
+        """The report names the properties that are lost at a joint that closes a loop: tries each property separately and all together, in
+        <axis> and in <joint>."""
         axis = "<axis><xyz>0 1 0</xyz></axis></joint>\n  </model>"
         parts = {"limits": "<limit><lower>-1</lower><upper>1</upper></limit>", "friction": "<dynamics><damping>0.3</damping></dynamics>",
                  "spring": "<dynamics><spring_stiffness>0.3</spring_stiffness></dynamics>", "mimic": "<mimic joint='drive'><multiplier>2</multiplier></mimic>",
@@ -95,7 +96,7 @@ class Dynamics(SdfCase):
         return f"<sdf version='1.9'><model name='m'>{cranks}{rods}</model></sdf>"
 
     def test_loops_that_share_links_have_one_coordinate(self):
-        """All cranks turn alike and all rods move on circles: M is constant, the sum of the cranks' moments and of the rods' m L^2."""
+        """All cranks have the same angle and all rods move on circles: M is constant, the sum of the cranks' moments and of the rods' m L^2."""
         for n, backwards in itertools.product((1, 2, 3), (False, True)):
             case = f"{n} {backwards}"
             about = self.take_sdf("chain", self.parallelograms(n, backwards))
@@ -105,8 +106,8 @@ class Dynamics(SdfCase):
                 self.assertClose(self.ask("chain", "mass-matrix", {"q": [q]})["mass_matrix"], [[M]], 1e-12, what=case)
 
     def test_joints_are_the_same_from_either_end(self):
-        """The tree grows from the link that is fixed to the world, to the child of a joint or to its parent: the relative poses at
-        equal coordinates are inverse to each other."""
+        """The tree begins at the link that is fixed to the world, the parent or the child of the joint: at equal coordinates the relative poses
+        in the two trees are inverse to each other."""
         axes = ("<axis><xyz>0.6 0 0.8</xyz></axis>", "<axis2><xyz>0 1 0</xyz></axis2>")
         for kind, more in (("revolute", axes[0]), ("continuous", axes[0]), ("prismatic", axes[0]), ("universal", "".join(axes)),
                            ("revolute2", "".join(axes)), ("screw", axes[0] + "<screw_thread_pitch>0.3</screw_thread_pitch>")):

@@ -34,7 +34,7 @@ class Choice(SdfCase):
         return problem["detail"]
 
     def test_the_chosen_model_is_that_of_a_file_with_it_alone(self):
-        """The place in the file, static models beside it and the form of the name do not matter."""
+        """A model is found by its name wherever it is in the file, also with static models in the file and with unusual names."""
         for name in ("second", "two words & more", "zwo/é::x", "n" * 255):
             query = "?model=" + urllib.parse.quote(name, safe="")
             escaped = name.replace("&", "&amp;")

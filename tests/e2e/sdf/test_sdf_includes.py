@@ -44,7 +44,8 @@ class Includes(ServerCase):
             self.assertIn(word, problem["detail"])
 
     def test_a_model_by_its_folder(self):
-        """The version of model.config decides between its files; the folder's name counts, not the <name>."""
+        """model.config may name a file for each version of SDF, of which the right one is read; a URI refers to the folder's name, not to
+        <name>."""
         for uri, main in (("model://mine", "w/robot.sdf"), ("mine", "robot.sdf"), ("model://mine/arm.sdf", "w/robot.sdf"),
                           ("../mine/arm.sdf", "w/robot.sdf"), ("mine/arm.sdf", "robot.sdf"), ("mine", "w/robot.sdf"),
                           ("file://mine", "w/robot.sdf"), ("mine/arm.sdf", "w/v/robot.sdf"), ("model://mine/", "robot.sdf")):
@@ -67,7 +68,7 @@ class Includes(ServerCase):
                   sdf(MAIN.format(model("arm", "<pose>1 0 0 0 0 0</pose>" + ARM, " placement_frame='arm'"), "arm")))
 
     def test_twice_and_nested(self):
-        """A model may be included twice under two names; an included file may include others, by its own folder."""
+        """A model may be included twice under two names; an included file may include others, relative to its own folder."""
         two = "<include><uri>model://arm</uri><name>a</name></include><include><uri>model://arm</uri><name>b</name></include>"
         arm = {"m/arm/model.config": CONFIG, "m/arm/arm.sdf": sdf(model("arm", LINK.format("base", 0.1, 3) + "<include><uri>../tip.sdf</uri></include>"
                                                                   + JOINT.format("j", "base", "tip::tip", ""))),
@@ -91,7 +92,7 @@ class Includes(ServerCase):
         self.assertEqual(told.count(("info", "dropped")), 2, report)
 
     def test_each_file_keeps_its_version(self):
-        """Up to 1.6 use_parent_model_frame turns the axis into the model's frame; from 1.7 on it means nothing."""
+        """Up to version 1.6 <use_parent_model_frame> means that the axis is given in the model's frame; from 1.7 on it has no effect."""
         turned = "<pose>0 0 0 0.3 0.2 0.1</pose>"
         def content(flag, expressed=""):
             return (LINK.format("base", 0.1, 3) + LINK.format("arm", 0.4, 2).replace("0 0 0</pose>", "0.3 0.2 0.1</pose>") +
@@ -127,7 +128,7 @@ class Includes(ServerCase):
         return {"r.sdf": sdf(model("robot", LINK.format("root", 0.7, 5) + include + JOINT.format("k", "root", "base", ""))), "arm.sdf": sdf(arm)}
 
     def test_merge(self):
-        """The frame of the included model stands behind every default and every __model__; other references stay."""
+        """In a merged model, default frames and __model__ refer to the frame of the included model; other references do not change."""
         frame = "_merged__{}__model__"
         pose = "<pose relative_to='{1}'>{0}</pose>"
         tip = "<link name='tip'>" + pose + "<inertial><mass>0.4</mass></inertial></link>"
@@ -201,7 +202,7 @@ class Includes(ServerCase):
 
 
 class Commands(unittest.TestCase):
-    """package:// and model:// along the folders of the user."""
+    """Tests package:// and model://, which are searched in the folders of --path."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -239,7 +240,7 @@ class Commands(unittest.TestCase):
         self.check()
 
     def test_names_without_a_scheme(self):
-        """Names without a scheme are places beside the file, else models."""
+        """A name without a scheme is a path relative to the file or, if there is no such file, the name of a model."""
         self.write("far/mine/model.config", CONFIG)
         self.write("far/mine/arm.sdf", sdf(model("arm", ARM)))
         for uri in ("mine", "file://mine", "mine/arm.sdf"):

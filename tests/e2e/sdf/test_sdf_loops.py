@@ -8,7 +8,7 @@ from sdf import SdfCase
 
 INERTIA = "<inertial><pose>0 0.01 0.1 0 0 0</pose><mass>{0}</mass><inertia><ixx>0.004</ixx><iyy>0.003</iyy><izz>0.002</izz></inertia></inertial>"
 MJCF_INERTIA = '<inertial pos="0 .01 .1" mass="{0}" diaginertia=".004 .003 .002"/>'
-CLOSE = {"x": 0.4, "z": 0.15}       # where coupler and rocker meet, from the coupler
+CLOSE = {"x": 0.4, "z": 0.15}       # position of the joint between coupler and rocker, in the coupler (m)
 
 
 def link(name, x, z, mass=0.4, y=0):
@@ -92,7 +92,7 @@ class Loops(SdfCase):
         self.assertEqual(sum("is taken as one of the 3 driven joints of the loops, which have 3 freedoms" in text for text in said), 3)
 
     def test_loops_apart_and_side_by_side(self):
-        """Two linkages in one file have the torques of each alone."""
+        """Two linkages in one file have the torques of two files with one linkage each."""
         self.names(four_bar())
         one = self.ask("m", "inverse-dynamics", {"q": [0.2], "qd": [0.7], "qdd": [-0.3]})["tau"]
         self.names(four_bar("_a") + four_bar("_b", 0.5))
@@ -133,8 +133,9 @@ class Loops(SdfCase):
             self.assertEqual([(loop["name"], loop["type"]) for loop in self.client.get("/v1/models/m").json()["loops"]], [("close", "spherical")])
 
     def test_the_driven_axis_of_a_universal_joint_is_that_which_moves(self):
-        """Springs leave a universal joint's axes to the last; one of them can turn in the plane of the linkage. That axis is the
-        coordinate, whichever end of the joint is nearer to the world and whichever axis comes first."""
+        """Joints with springs become coordinates before others. Here they leave the two axes of a universal joint, one of which can rotate in
+        the plane of the linkage. That axis is the coordinate, whichever end of the joint is nearer to the world and whichever axis comes
+        first."""
         for parent, child in (("crank", "coupler"), ("coupler", "crank")):
             for moves, axes in enumerate((("0 1 0", "0.6 0 0.8"), ("0.6 0 0.8", "0 1 0"))):
                 place = "" if child == "coupler" else "<pose relative_to='coupler'/>"
@@ -146,8 +147,8 @@ class Loops(SdfCase):
                 self.assertEqual(names, [f"u.{moves + 1}"], (parent, axes))
 
     def test_a_follower_on_a_joint_that_points_to_the_world_has_the_other_sign(self):
-        """Two slides in a row, the second of which takes back or doubles the way of the first, carry one end of a crank and a rod.
-        Where the end stands still, the slides alone can move."""
+        """Two slides in a row, the second of which takes back or doubles the way of the first, carry one end of a crank and a rod. Where the end
+        does not move, only the slides can move."""
         links = link("crank", 0, 1) + link("rod", 0.05, 1.2, 0.7) + link("first", 0.4, 1, 0.2) + link("second", 0.45, 1.1, 0.3)
         crank = joint("j1", "world", "crank") + joint("j2", "crank", "rod") + joint("p", "world", "first", "prismatic", "1 0 0")
         close = joint("close", "rod", "second", extra="<pose relative_to='second'/>")
@@ -160,7 +161,7 @@ class Loops(SdfCase):
                 self.assertEqual(names, [coordinate], (parent, ratio))
 
     def test_a_locked_linkage_is_named(self):
-        """A loop whose axes are not parallel is rigid: each of its joints gets a warning, those of another loop none."""
+        """A loop whose axes are not parallel is rigid: each of its joints gets a warning; joints of another loop get none."""
         text = four_bar() + four_bar("_b", 0.7, axis="0.3 1 0.2").replace("<xyz>0 1 0</xyz></axis></joint><joint name='j3_b'",
                                                                          "<xyz>0.2 1 0</xyz></axis></joint><joint name='j3_b'")
         names, said = self.names(text)
@@ -170,7 +171,7 @@ class Loops(SdfCase):
         self.assertEqual(sum("cannot move" in text for text in said), 3, said)
 
     def test_open_loops_are_left_out(self):
-        """The model is the tree; refusals of loops name this option."""
+        """With ?loops=open the model is the spanning tree; refusals of loops name this option."""
         answer = self.take_sdf("m", sdf(four_bar()), "?loops=open")
         self.assertTrue(any("loops=open was requested" in entry["text"] and entry["code"] == "not-held" for entry in answer["report"]))
         self.assertEqual(self.client.get("/v1/models/m").json()["velocity_names"], ["j1", "j2", "j3"])
@@ -196,7 +197,8 @@ class Loops(SdfCase):
         self.assertEqual(sorted(rate), ["j1", "j2", "j2_b", "j3", "j3_b"])
 
     def test_mimics_beside_loops(self):
-        """A joint may follow a passive joint of a loop, but no joint that closes one: it has no coordinate, whether the loop is kept or left out."""
+        """A joint may follow a passive joint of a loop, but not the joint that closes one, since this joint has no coordinate, whether the loop
+        is kept or left out."""
         mimic = "<mimic joint='{0}'><multiplier>2</multiplier><offset>0.1</offset><reference>0</reference></mimic>"
         hand = four_bar() + link("hand", 0.5, 1.3)
         self.take_sdf("m", sdf(hand + joint("wave", "rocker", "hand", more=mimic.format("j3"))).replace("1.9", "1.11"))

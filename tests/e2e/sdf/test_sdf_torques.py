@@ -1,5 +1,5 @@
-"""Tests torques of robots in SDF: those of own Newton-Euler equations with the poses, axes, inertias and forces that libsdformat reads
-from the same text."""
+"""Tests torques of robots in SDF: they equal those of the Newton-Euler equations in sdf_torques.py with the poses, axes, inertias and forces
+that libsdformat reads from the same text."""
 import itertools
 import unittest
 
@@ -61,7 +61,7 @@ class Torques(MeaningCase):
         self.assertClose(bias, expected.tolist(), EXACT, scale, name)
 
     def test_each_type_of_joint_from_either_end(self):
-        """The base is floating, or either link is held in the world. The joint runs either way."""
+        """The base is floating, or either link is held in the world. The joint may lead from the first link to the second or back."""
         ways = ((("a", "b"), None), (("b", "a"), "a"), (("a", "b"), "a"), (("a", "b"), "b"))
         for (kind, axes), (ends, held) in itertools.product(KINDS, ways):
             self.check_torques("m", model(LINKS + joint(kind, axes, *ends) + (HOLD.format(held) if held else "")))

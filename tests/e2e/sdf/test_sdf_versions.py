@@ -49,8 +49,8 @@ AXES = {"joint": "<xyz>0.6 0 0.8</xyz>", "none": "<xyz>0 0 1</xyz>", "expressed"
 @unittest.skipIf(SKIP, SKIP)
 class Meaning(MeaningCase):
     def test_poses_and_axes(self):
-        """Attributes and elements of old versions have no effect in new files, but those of new versions have one in
-        old files, as in libsdformat."""
+        """As in libsdformat, attributes and elements of old versions have no effect in files of a new version, but those of new versions take
+        effect in files of an old version."""
         pairs = {(pose, "joint") for pose in POSES} | {("relative_to", axis) for axis in AXES}
         for version, (pose, axis) in itertools.product(VERSIONS, sorted(pairs)):
             numbers = "0 0.2 1 10 40 -20" if pose == "degrees" else "0 0.2 1 0.1 0.7 -0.4"
@@ -135,7 +135,7 @@ class Links(SdfCase):
         self.assertEqual(self.take_sdf("slide", slide.replace("<link name='world'/>", ""))["nv"], 1)
 
     def test_static_nested_models(self):
-        """Links of static nested models are fixed to the world, and joints with them hold other links."""
+        """Links of static nested models are fixed to the world, and joints can attach other links to them."""
         still = "<static>true</static>"
         inner = model(link("c", "<pose>0 0 0.5 0 0 0</pose>"), name="n", pose=still + "<pose>0 0 3 0 0 0</pose>")
         taken = self.take_sdf("still", sdf("1.9", model(*self.ARM, inner)))
@@ -214,7 +214,7 @@ class Links(SdfCase):
 
 class Losses(SdfCase):
     def test_what_a_joint_cannot_keep(self):
-        """Reported losses: friction and limits of ball joints, one-sided limits, a second model beside a world."""
+        """The report names these losses: friction and limits of ball joints, one-sided limits, and a model outside the file's world."""
         inside = "<dynamics><damping>2</damping></dynamics><limit><effort>1</effort></limit>"
         for kind, code in (("ball", "not-held"), ("fixed", "dropped")):
             report = self.take_sdf("lossy", sdf("1.9", model(*Links.ARM, link("c"), joint("k", "a", "c", "<xyz>0 0 1</xyz>" + inside, kind))))["report"]

@@ -147,7 +147,7 @@ class Written(MeaningCase):
             self.assertEqual((read.get("gravity", [0, 0, -9.81]), lost), (gravity, ""))
 
     def test_loops_that_are_closed_at_zero(self):
-        """A parallelogram: the file has the joint that closes it, or the report says why not."""
+        """For a parallelogram the file has the joint that closes the loop, or the report says why not."""
         legs = [link(name, parent, "revolute", samples.body(mass), axis=[0, 0, 1], origin={"xyz": xyz}, actuated=name == "crank")
                 for name, parent, mass, xyz in (("crank", "base", 1.3, [0, 0, 0]), ("rod", "crank", 1.8, [0, 0.4, 0]), ("rocker", "base", 1.1, [0.7, 0, 0]))]
         ends = [{"name": "rod_end", "link": "rod", "xyz": [0.7, 0, 0]}, {"name": "rocker_end", "link": "rocker", "xyz": [0, 0.4, 0]}]
@@ -166,8 +166,8 @@ class Written(MeaningCase):
 
 
     def test_every_kind_of_loop(self):
-        """A chain whose last frame is on one of the base at zero, with one coordinate in every case: 7 - f joints, where the
-        closing joint has f coordinates. SDF has no planar and no cylindrical joint."""
+        """A chain of 7 - f joints whose last frame coincides with a frame of the base when all joints are at zero; a joint with f coordinates
+        closes it, so that one coordinate remains in each case. SDF has no planar and no cylindrical joint."""
         rng = random.Random(5)
         for kind, free, more in (("fixed", 0, {}), ("prismatic", 1, {"axis": [0.6, 0, 0.8]}), ("revolute", 1, {"axis": [0.6, 0, 0.8]}),
                                  ("helical", 1, {"axis": [0.6, 0, 0.8], "pitch": 0.03}), ("spherical", 3, {}),

@@ -1,5 +1,5 @@
-"""Test cases of a load balancer in front of three replicas of the server. A test file names the balancer's class and
-adds tests that hold for this balancer only."""
+"""Test cases of a load balancer in front of three replicas of the server. A test file derives from them, sets the balancer's class and adds
+tests of features that only this balancer has."""
 import json
 import tempfile
 import unittest

@@ -96,8 +96,8 @@ class StoreSuite:
         self.stop()
 
     def test_a_store_that_vanishes(self):
-        """While the store is away, changes are refused and evaluation goes on. When the store is back, changes succeed
-        and /readyz forgets the fault."""
+        """While the store cannot be reached, changes are refused and evaluation goes on. When the store is back, changes succeed and /readyz no
+        longer names the fault."""
         self.start()
         self.put("mine", pendulum(), 201)
         for part in self.parts:
@@ -117,7 +117,7 @@ class StoreSuite:
         self.stop()
 
     def test_an_upgrade_reads_the_records_of_before(self):
-        """A record without a version is one of the oldest releases; the next PUT of the model replaces it by one with a
+        """The oldest releases wrote records without a version, which are still read; the next PUT of the model replaces it by one with a
         version."""
         self.start()
         self.put("mine", pendulum(), 201)
@@ -179,7 +179,7 @@ class StoreSuite:
         self.stop()
 
     def test_restoring_beyond_the_limit_of_models(self):
-        """Models up to the limit are restored and reported; the command then ends with the model beyond the limit."""
+        """Models up to the limit are restored and reported; at the first model beyond the limit the command ends with an error."""
         self.start()
         bundled = len(self.names())
         for i in range(3):

@@ -15,7 +15,7 @@ NAMES = "a", "m", "z"
 
 
 class Writers:
-    """Puts, in each round, models of one mass under three names in turn, and creates and deletes a fourth."""
+    """In each round, puts models with the same new mass under three names, one after another, and creates and deletes a fourth."""
 
     def __init__(self, server):
         self.server, self.stopped, self.rounds, self.failed = server, False, 0, []
@@ -62,8 +62,8 @@ class BackupSuite:
         return self.run_command("verify", self.file("changed"))
 
     def test_backups_while_models_change(self):
-        """A change that was acknowledged before the command is in the backup, and of the PUTs of one client never the
-        later one alone."""
+        """A change that was acknowledged before the command is in the backup, and a PUT of a client is in the backup only together with the
+        client's earlier PUTs."""
         self.start()
         for name in NAMES:
             self.put(name, pendulum(1), 201)
@@ -167,11 +167,11 @@ class BackupSuite:
 
 class Folder(BackupSuite, StoreCase):
     def renew(self):
-        """Replaces the store by an empty one in memory, where a change takes less than opening all files."""
+        """Replaces the store by an empty one in a folder in memory, where a change takes less time than opening all files."""
         self.store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-store-", dir=MEMORY))
 
     def fill(self):
-        """Puts many records between those that change, so that opening all files takes as long as several changes."""
+        """Puts many models whose names sort between those that change, so that opening all files takes as long as several changes."""
         self.stop()
         record = self.read_record("m")
         for i in range(400):

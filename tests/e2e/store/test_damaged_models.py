@@ -119,7 +119,7 @@ class Folder(DamageSuite, StoreCase):
         self.stop()
 
     def test_a_record_that_cannot_be_read(self):
-        """A folder of the name of a record stands for a file that the system does not read."""
+        """A folder with the name of a record simulates a file that cannot be read."""
         self.start()
         self.stop()
         os.mkdir(self.path("mine.json"))

@@ -1,5 +1,5 @@
-"""Tests that faults of the database are told apart: rights that are revoked, tables that are missing, versions, a freeze, a
-refused connection and a standby are each named in /readyz, in torqued_store_fault and in the log, with their remedy."""
+"""Tests that the server distinguishes faults of the database: rights that are revoked, tables that are missing, versions, a freeze, a refused
+connection and a standby are each named in /readyz, in torqued_store_fault and in the log, with their remedy."""
 import re
 import socket
 import struct
@@ -37,7 +37,7 @@ class Faults(DatabaseCase):
     def assertFault(self, fault, *texts):
         """The fault is named everywhere, evaluation goes on, and no change is acknowledged."""
         await_state(lambda: self.fault() == fault, f"the fault is {fault}: {self.fault()}, {self.reasons()}")
-        for text in texts:  # the reason follows the metric, and while models are loaded that is the only reason
+        for text in texts:  # /readyz gives the reason a little after the metric, and while models are loaded it gives only that as the reason
             await_state(lambda: text in self.reasons(), f'"{text}" is a reason: {self.reasons()}')
         self.server.await_log(f'"fault":"{fault}"')
         if self.server.client().get("/readyz").status == 200:
@@ -108,7 +108,7 @@ class Faults(DatabaseCase):
         self.assertFault("refused", "refuses this server", "nothing_here")
 
     def test_it_takes_no_writes(self):
-        """The session takes no writes, as after a switch of roles when the URL names only the old primary."""
+        """The database session is read-only, as after a failover when the URL names only the old primary, now a standby."""
         self.addCleanup(self.database.sql, f"ALTER ROLE {USER} RESET default_transaction_read_only")
         self.database.sql(f"ALTER ROLE {USER} SET default_transaction_read_only = on")
         self.serve(wait=False)
@@ -123,7 +123,7 @@ class Faults(DatabaseCase):
 
 class Silence(unittest.TestCase):
     def test_a_host_that_accepts_and_says_nothing(self):
-        """A host accepts the connection and sends nothing, as behind a firewall that drops packets or on a machine that hangs."""
+        """The database's address accepts the connection and sends nothing, as a firewall that drops packets or a hanging machine would."""
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
         server = Server("--store", f"postgresql:///torqued?user=torqued&hostaddr=127.0.0.1&port={listener.getsockname()[1]}", wait=False)
@@ -148,7 +148,7 @@ class OldServer(unittest.TestCase):
                     break
                 connection.sendall(b"N")  # refuses TLS and GSS encryption
             connection.sendall(message(b"R", struct.pack(">I", 0)) + message(b"S", b"server_version\x009.6.24\x00") + ready)
-            while head := connection.recv(5, socket.MSG_WAITALL):  # a query: libpq asks whether the session takes writes
+            while head := connection.recv(5, socket.MSG_WAITALL):  # answers queries: libpq asks whether the session is read-only
                 connection.recv(struct.unpack(">I", head[1:])[0] - 4, socket.MSG_WAITALL)
                 column = b"transaction_read_only\x00" + struct.pack(">IHIhIh", 0, 0, 25, -1, 0xffffffff, 0)
                 connection.sendall(message(b"T", struct.pack(">H", 1) + column) + message(b"D", struct.pack(">HI", 1, 3) + b"off")

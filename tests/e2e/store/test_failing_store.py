@@ -42,7 +42,7 @@ class Database(failing.RequestCase):
             time.sleep(0.02)
 
     def try_once(self, connection, question, usual, k, sticky):
-        """Ends the shortage after SHORT, since the server retries its query."""
+        """Lets allocations succeed again after SHORT, so that the server's retry of its query can succeed."""
         end = threading.Timer(SHORT, self.control.set, ("armed", 0))
         end.start()
         try:

@@ -66,8 +66,8 @@ class Failover(StoreCase):
         self.stop()
 
     def check_old_primary(self, before):
-        """The old primary starts again as if nobody had fenced it. Its standby has become the new primary, so no commit
-        on the old one returns."""
+        """The old primary starts again although it should have been fenced (cut off). Its standby has become the new primary, so no commit on
+        the old one returns."""
         self.primary.start()
         other = self.another_server(self.primary.url(options="-csynchronous_commit%3Don"))
         answer = other.client().put("/v1/models/other", pendulum())

@@ -236,7 +236,7 @@ class Replicas(DatabaseCase):
         client = server.client()
         for mass in (1, 2, 3):
             self.assertIn(client.put("/v1/models/mine", pendulum(mass)).status, (200, 201))
-        for kept in (2, 0):     # of 3 changes
+        for kept in (2, 0):     # number of the three changes that the standby has received
             self.database.sql(f"DELETE FROM torqued.models; UPDATE torqued.counter SET change = {kept}; NOTIFY torqued")
             await_state(lambda: f"its last one is number {kept}," in client.get("/readyz").body.decode(), "it is named")
         refused = client.put("/v1/models/mine", pendulum(2))
@@ -263,8 +263,8 @@ class Replicas(DatabaseCase):
         self.database.start()
 
     def test_killed_servers_and_databases(self):
-        """kill -9 of a server or of the database at any time: the store holds the last acknowledged change, or the one
-        that was under way."""
+        """kill -9 of a server or of the database at any time: the store then has the last acknowledged change, or the change that was in
+        flight."""
         last, mass = 0, 0
         for round in range(6):
             server = Server("--store", self.store)
@@ -302,7 +302,7 @@ class Replicas(DatabaseCase):
 
 
 class Clients(DatabaseCase):
-    """Clients remember the number of their last change and send it: a balancer sends each request to the next server."""
+    """Clients remember the number of their last change and send it: here a balancer sends each request to another server than the one before."""
 
     def setUp(self):
         super().setUp()

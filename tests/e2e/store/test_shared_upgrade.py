@@ -1,5 +1,5 @@
-"""Tests unequal servers with a shared store in PostgreSQL: tables of other versions, other bundled models, long
-absences."""
+"""Tests unequal servers with a shared store in PostgreSQL: tables of other versions, servers with different bundled models, and servers that
+were disconnected for a long time."""
 import json
 import os
 import shutil
@@ -45,7 +45,7 @@ class Tables(UnequalCase):
         self.assertEqual(server.client().put("/v1/models/mine", pendulum(2)).status, 200)
 
     def test_servers_of_the_version_before_go_on(self):
-        """Statements of the previous version work on the new tables, beside a new server."""
+        """SQL statements of a server of the previous version work on the new tables, while a new server uses them."""
         self.assertEqual(self.run_command("store", "migrate").returncode, 0)
         server = self.another()
         record = self.read_record("mine").hex()
@@ -125,7 +125,7 @@ class Tombstones(UnequalCase):
         self.assertFalse(self.has(self.another(), "ur5"))
 
     def test_a_server_that_was_away_for_longer(self):
-        """A server that missed a removed tombstone forgets the model nevertheless; models of others stay."""
+        """A server that missed a removed tombstone forgets the model nevertheless; models that other servers changed stay."""
         away, other = self.another(), self.another()
         for name in ("gone", "stays"):
             self.assertEqual(other.client().put(f"/v1/models/{name}", pendulum()).status, 201)

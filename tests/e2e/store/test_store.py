@@ -25,7 +25,8 @@ class Folder(StoreSuite, StoreCase):
         self.assertIn(self.store, said)
         self.assertIn("--store", said)
         self.assertIn(str(self.server.process.pid), said)
-        self.assertEqual(self.run_command("restore", os.path.join(ROOT, "README.md")).returncode, 1)  # the store is in use
+        # `restore` is refused while a server uses the store
+        self.assertEqual(self.run_command("restore", os.path.join(ROOT, "README.md")).returncode, 1)
         self.put("mine", pendulum(), 201)
         self.stop()
 
@@ -38,7 +39,7 @@ class Folder(StoreSuite, StoreCase):
         self.assertEqual(sorted(os.listdir(self.store)), ["format", "lock"])
 
     def test_the_default_store(self):
-        """--store comes before STATE_DIRECTORY, that before XDG_STATE_HOME, that before HOME."""
+        """--store takes precedence over STATE_DIRECTORY, this over XDG_STATE_HOME, and this over HOME."""
         clean = {k: v for k, v in os.environ.items() if k not in ("STATE_DIRECTORY", "XDG_STATE_HOME", "HOME")}
         home, state, xdg = (os.path.join(self.store, name) for name in ("home", "state", "xdg"))
         for environment, folder in (({"HOME": home}, f"{home}/.local/state/torqued"),

@@ -20,8 +20,8 @@ REPLACEMENTS = 200 if SANITIZED else 1000
 
 
 class KilledSuite:
-    """Kills the server by SIGKILL while clients put and delete. Afterwards each name is in the last acknowledged state,
-    or in that of the request under way."""
+    """Kills the server by SIGKILL while clients put and delete. Afterwards each model is in the last acknowledged state, or in the state that
+    the request in flight at the kill asked for."""
     BUNDLED = ("ur5", "two_link", "stanford", "puma560")
     kills = KILLS
 

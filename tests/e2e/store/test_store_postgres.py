@@ -1,4 +1,4 @@
-"""Tests the store in PostgreSQL through HTTP and the command line, by the tests that a folder passes, too."""
+"""Tests the store in PostgreSQL through HTTP and the command line, by the same tests as the store in a folder."""
 import tap
 from samples import pendulum
 from store_suite import StoreSuite

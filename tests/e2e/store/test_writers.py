@@ -9,7 +9,7 @@ from harness import ServerCase
 from peers import Client
 from samples import pendulum
 
-RUNGS = 160  # the reference of a ladder with so many takes a third of a second
+RUNGS = 160  # rungs of a ladder() for which the search of the reference takes a third of a second
 
 def ladder(rungs):
     """Returns a document of two parallel chains whose links are joined by rungs. All its loops are one mechanism: the time
@@ -57,7 +57,7 @@ class Writers(ServerCase):
         self.assertUnfinished(slow)
 
     def test_of_another_client(self):
-        """There are more slow changes than writers: the other client's take turns with them."""
+        """There are more slow changes of one client than writer threads: changes of the other client are made between them."""
         slow = self.begin_slow(4)
         other = Client(self.server.port, 20, source="127.0.0.2")
         self.addCleanup(other.close)
@@ -65,7 +65,8 @@ class Writers(ServerCase):
         self.assertUnfinished(slow)
 
     def test_changes_of_one_model_side_by_side(self):
-        """Several clients change one model at once: each acknowledged revision was the model's, and the last one stays."""
+        """Several clients change one model at once: each acknowledged revision was the model's revision at some time, and the last one
+        remains."""
         revisions = []
 
         def change(k):

@@ -51,8 +51,7 @@ class Tokens:
 EVALUATE, ADMIN, OBSERVE = 1, 2, 4
 ROLES = {"planner": EVALUATE, "boss": ADMIN, "watcher": OBSERVE}
 
-# Each row: method, path, body, the roles that are allowed, and the status for these roles. An allowed client may send
-# each row repeatedly.
+# Each row: method, path, body, the roles that are allowed, and the status of the answer to these roles. A repeated request gets the same status.
 MATRIX = [
     ("GET", "/v1", None, EVALUATE | ADMIN | OBSERVE, 200),
     ("HEAD", "/v1", None, EVALUATE | ADMIN | OBSERVE, 200),

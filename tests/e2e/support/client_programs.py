@@ -16,7 +16,7 @@ def folder_of(client):
 
 
 class ClientPrograms:
-    """A base class beside ServerCase. `client_folder` is the name of the programs' folder in api/clients."""
+    """A second base class of test classes that derive from ServerCase. `client_folder` is the name of the programs' folder in api/clients."""
     client_folder = None
 
     def setUp(self):

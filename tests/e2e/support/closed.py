@@ -40,11 +40,13 @@ def bundled(name):
 
 
 def pose(choose):
-    """Draws a pose of the Stewart platform near home: position in m and rotation vector in rad."""
+    """Draws a pose of the Stewart platform near the pose in which all legs have their reference length: position in m and rotation vector in
+    rad."""
     return np.array([0, 0, 0.9]) + choose.uniform(-0.1, 0.1, 3), choose.uniform(-0.25, 0.25, 3)
 
 
-INERTIAL = {"mass": 2, "com": [0.1, 0, 0.2], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}     # inertial of a floating ground
+# mass, centre of mass (m) and inertia (kg m^2) of the ground where it floats
+INERTIAL = {"mass": 2, "com": [0.1, 0, 0.2], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}
 
 
 class Closed(ServerCase):
@@ -103,7 +105,7 @@ class Closed(ServerCase):
         self.assertLessEqual(worst, tolerance * (size or 1), f"{what}: given {actual.tolist()}, expected {expected.tolist()}")
 
     def check_dynamics(self, model, form, tolerance):
-        """Compares every operation that follows from the energies with the Lagrangian equations of `form`."""
+        """Compares each operation whose result can be derived from the energies with the Lagrangian equations of the closed form `form`."""
         s = self.states(model, 20, 6)
         n = len(s["q"][0])
         everything = {"inverse-dynamics": {}, "forward-dynamics": {}, "mass-matrix": {"outputs": ["mass_matrix", "inverse"]},
@@ -149,8 +151,7 @@ class Rocked(Closed):
         return {name: [list(row[i]) for row in rows] for i, name in enumerate(("q", "qd", "qdd"))}
 
     def legs(self, motions):
-        """Returns Gamma_i of (66): the efforts by inverse dynamics of each leg alone, as a robot of its own without the
-        platform."""
+        """Returns Gamma_i of (66): the efforts by inverse dynamics of each leg as a separate robot without the platform."""
         links = copy.deepcopy(self.documents["stewart"]["links"][:3])
         for link in links:
             for field in ("origin", "actuated", "home"):

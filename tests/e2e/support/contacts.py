@@ -1,5 +1,5 @@
-"""Robots with held or hit frames, and their equations of motion with constraints, solved as a dense system from M, the
-bias and the Jacobians that other operations answer."""
+"""Robots with held frames or impacts at frames, and their equations of motion with constraints, solved as a dense system from M, the bias and
+the Jacobians that other operations answer."""
 import numpy as np
 from harness import ServerCase
 from samples import branched, mimicking
@@ -58,7 +58,7 @@ class ContactCase(ServerCase):
         J, J_dot = self.jacobians(model, state["q"], state["qd"], held)
         k, nv = J.shape
         drift = J_dot @ np.array(state["qd"])
-        # Divide by the size of M, so that both halves of the unknowns and of the equations have similar magnitude.
+        # Rows and columns are scaled by the size of M, so that both halves of the unknowns and of the equations have similar magnitude.
         size = np.abs(M).max()
         lhs = np.block([[M / size, -J.T], [J, np.zeros((k, k))]])
         rhs = np.concatenate([(np.array(state["tau"]) - h) / size, -drift])

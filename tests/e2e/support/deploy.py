@@ -1,4 +1,4 @@
-"""Finds the files of deploy/ and the programs that read them."""
+"""Finds the files of deploy/ and the programs, such as nginx, that these files configure."""
 import os
 import re
 import shutil

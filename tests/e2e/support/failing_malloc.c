@@ -17,14 +17,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The file; tests/e2e/process/failing.py has the same layout. */
+/* Content of the file; tests/e2e/process/failing.py writes and reads it with the same layout. */
 typedef struct control {
-    atomic_llong armed;    /* 0: nothing fails */
+    atomic_llong armed;    /* 0: no allocation fails */
     atomic_llong at_main;  /* 1: armed before main */
     atomic_llong wait;     /* the allocation that fails, counted from 1 */
     atomic_llong sticky;   /* 1: all later allocations fail too */
     atomic_llong count;    /* allocations since the failure was armed */
-    atomic_llong failures; /* allocations that failed since then */
+    atomic_llong failures; /* allocations that failed since the failure was armed */
     atomic_llong blocks;   /* blocks that are allocated now */
 } control;
 

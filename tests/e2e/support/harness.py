@@ -22,11 +22,12 @@ from peers import Client, RawSocket
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 BINARY = os.path.abspath(os.environ.get("TORQUED_BIN", os.path.join(ROOT, "build", "torqued")))
 SANITIZED = "TORQUED_BIN" in os.environ  # TORQUED_BIN names a sanitizer build, which is slower
-# only build/torqued finds the bundled models by itself
+# build/torqued finds the folder of bundled models by itself, a sanitizer build in another folder does not
 MODELS = ("--models", os.path.join(ROOT, "models")) if SANITIZED else ()
-QUEUE = ("--queue", "10")  # s; longer than in service, since tests share a busy machine
+QUEUE = ("--queue", "10")  # s that a request may wait for a worker; longer than the default, since other tests load the machine at the same time
 PATIENCE = 180 if SANITIZED else 60  # s, timeout for events that take well under a second, or a few on a machine that does other work
-# Stores of tests need not survive a crash: in a folder in memory a sync costs nothing.
+# Temporary folders of tests lie in memory where possible, so that fsync costs nothing: the tests' stores need not survive a crash of the
+# machine.
 MEMORY = "/dev/shm" if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK) else None
 # Under nohup SIGHUP is ignored, and servers would inherit that. A handler is reset to the default in child processes.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

@@ -9,7 +9,7 @@ from harness import ROOT
 
 DATA = os.path.join(ROOT, "tests", "data")
 ROBOTS = ("double_pendulum", "ur5", "panda_arm", "anymal_b")
-EXACT, FORWARD = 1e-12, 1e-10  # relative to the largest entry; FORWARD where the mass matrix is inverted
+EXACT, FORWARD = 1e-12, 1e-10  # tolerances relative to the largest entry; FORWARD for results that need the inverse of the mass matrix
 
 
 def read(name):

@@ -1,5 +1,5 @@
-"""Two parallel robots from their geometry: the Gough-Stewart platform by inverse geometry and the platform-and-legs
-form (66) of Khalil 2010, the Delta by three spheres and energies. Their figures come from a model document."""
+"""Closed forms of two parallel robots: the Gough-Stewart platform by inverse geometry and equation (66) of Khalil 2010, which adds the forces of
+platform and legs; the Delta by intersecting three spheres, and by its energies. Their figures come from a model document."""
 import numpy as np
 from lagrange import Energies, derivative
 

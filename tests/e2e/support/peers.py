@@ -24,7 +24,7 @@ class Answer:
 
 
 class Client:
-    """A client that keeps its connection, and opens a new one when the server has closed the last."""
+    """A client that keeps its connection open between requests, and opens a new one when the server has closed it."""
 
     def __init__(self, port, timeout, context=None, source=None):
         """`context` is an SSLContext, for TLS; `source` is the local address of the connection, such as 127.0.0.2."""

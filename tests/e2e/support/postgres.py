@@ -98,7 +98,7 @@ class Postgres:
         self.process.send_signal(how)
         self.process.wait(PATIENCE)
         self.process = None
-        if how == signal.SIGKILL:  # the other processes notice the death of the main one and exit
+        if how == signal.SIGKILL:  # PostgreSQL's other processes exit when the main process has died
             await_state(lambda: not self.children(), "the processes of PostgreSQL have ended")
 
     def kill(self):

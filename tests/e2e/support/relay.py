@@ -40,7 +40,7 @@ class Relay:
             client.sendall(data)
 
     def check(self):
-        """Checks that the first request has no field Model-Change and each later one names a change."""
+        """Checks that the first request has no header Model-Change, and that each later request has one."""
         assert "model-change" not in self.heads[0].lower(), self.heads[0]
         for head in self.heads[1:]:
             assert re.search(r"(?i)Model-Change: *[1-9]", head), head

@@ -71,7 +71,7 @@ def branched(base="fixed"):
 
 
 def chain(count):
-    """A chain of `count` revolute joints with axes z, y, x in turn and links that all differ."""
+    """A chain of `count` revolute joints whose axes repeat z, y, x; all links differ."""
     return {"links": [
         {"name": f"l{i}", "parent": f"l{i - 1}" if i else "base",
          "joint": {"name": f"j{i}", "type": "revolute", "axis": [[0, 0, 1], [0, 1, 0], [1, 0, 0]][i % 3],

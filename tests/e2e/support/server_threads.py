@@ -10,10 +10,10 @@ import unittest
 
 SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # requests of ptrace(2)
 
-# numbers of epoll_wait and epoll_pwait, and of futex
+# numbers of the system calls epoll_wait and epoll_pwait, and of futex, by processor
 EPOLL_WAITS, FUTEX = {"x86_64": ((232, 281), 202), "aarch64": ((22,), 98)}[platform.machine()]
-SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}[platform.machine()]  # the number of sched_getattr(2)
-FUTEX_COMMAND, FUTEX_WAIT_BITSET = 0x7f, 9  # the bits of the second argument of futex(2) that say what to do
+SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}[platform.machine()]  # number of the system call sched_getattr(2), by processor
+FUTEX_COMMAND, FUTEX_WAIT_BITSET = 0x7f, 9  # mask of the command in the second argument of futex(2), and the command FUTEX_WAIT_BITSET
 
 
 def stats(server, thread):
@@ -39,8 +39,8 @@ def named(server, name):
 
 
 def time_slice(thread):
-    """Returns the slice, in s, that the scheduler gives a thread without a real-time policy; None if the kernel does not tell:
-    before Linux 6.12."""
+    """Returns the slice, in s, that the scheduler gives a thread without a real-time policy; None before Linux 6.12, whose kernel does not
+    report it."""
     attributes = (ctypes.c_ubyte * 48)()  # sched_attr of sched_setattr(2): the runtime, in ns, is the 64-bit number at byte 24
     libc = ctypes.CDLL(None)
     if libc.syscall(SCHED_GETATTR, thread, attributes, len(attributes), 0) != 0:
@@ -49,9 +49,9 @@ def time_slice(thread):
 
 
 class Held:
-    """Stops one thread of a child process by ptrace, as a context manager. A thread is stopped where it waits for work: one
-    that is stopped while it takes memory or writes a log line keeps a lock from all others, as no evaluation does. With
-    `busy`, it is stopped wherever it is."""
+    """Stops one thread of a child process by ptrace, as a context manager. The thread is stopped where it waits for work. Stopped while it
+    allocates memory or writes a log line, it would hold a lock that blocks all other threads, which no evaluation does. With `busy`, it is
+    stopped wherever it is."""
 
     def __init__(self, thread, busy=False):
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -79,8 +79,8 @@ class Held:
         os.waitpid(self.thread, 0x40000000)  # __WALL of waitpid(2)
 
     def waits(self):
-        """Returns True if the stopped thread waited for an event, in epoll_pwait(2), or for a condition, in futex(2). A
-        thread may hold a lock where it uses futex to wait for another lock or to wake others."""
+        """Returns True if the stopped thread waited for an event, in epoll_pwait(2), or for a condition, in futex(2). Other uses of futex, to
+        wait for a lock or to wake threads, do not count: the thread may hold another lock there."""
         with open(f"/proc/{self.thread}/syscall") as syscall:
             number, *arguments = syscall.read().split()
         if int(number) == FUTEX:

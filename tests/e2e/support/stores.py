@@ -9,7 +9,7 @@ from harness import BINARY, MODELS, PATIENCE, Server
 
 
 class StoreCase(unittest.TestCase):
-    """A store of the test's own on a real disk; servers are started and stopped on it."""
+    """A store in a temporary folder on a real disk, on which the tests start and stop servers."""
     parts = "", "models"  # folders of the store that a test removes
     fault = "the last change was not written: No such file or directory"  # the reason that /readyz then gives
 
@@ -59,7 +59,7 @@ class StoreCase(unittest.TestCase):
         self.store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-store-"))
 
     def place(self, name):
-        """Returns the name of a model's unreadable record in /readyz; log_of gives its name in the log."""
+        """Returns the name that /readyz gives to an unreadable record of this model; log_of returns the name in the log."""
         return f"models/{name}.json"
 
     def log_of(self, name):
@@ -81,7 +81,7 @@ class StoreCase(unittest.TestCase):
 
 
 class DatabaseCase(StoreCase):
-    """A store of the test's own in the PostgreSQL server of its class."""
+    """A store in a new database of the PostgreSQL server that the test class runs."""
     parts = "",
     fault = "the database is away"
 

@@ -6,7 +6,7 @@ import sys
 import time
 import unittest
 
-# tests/run names the rooms of the tests here; the programs that tests start must not find their modules.
+# tests/run puts the folders of the tests into PYTHONPATH; the programs that tests start must not find modules there.
 os.environ.pop("PYTHONPATH", None)
 
 

@@ -4,7 +4,7 @@ import threading
 
 
 def in_threads(count, work):
-    """Runs work(index) in `count` threads at once. Returns what each returned, or raises the exception of one."""
+    """Runs work(index) in `count` threads at once. Returns the list of their results, or raises one of their exceptions."""
     results = [None] * count
     barrier = threading.Barrier(count)
 
@@ -25,7 +25,7 @@ def in_threads(count, work):
 
 @contextlib.contextmanager
 def meanwhile(works):
-    """While the block runs, calls each function again and again in a thread of its own. Raises what one of them raised.
+    """While the block runs, calls each function again and again in a thread of its own. Raises an exception of one of them.
     """
     over, raised = threading.Event(), []
 

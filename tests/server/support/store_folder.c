@@ -9,9 +9,9 @@
 
 char        store_folder[60], store_error[600];
 static char base[40];
-srv_log     store_log = {.level  = SRV_ERROR,
-                         .json   = true,
-                         .length = SRV_LOG_CAPACITY}; /* full, so that all lines are lost; no writer thread */
+srv_log     store_log = {
+        .level = SRV_ERROR, .json = true, .length = SRV_LOG_CAPACITY}; /* a log whose buffer is full and that has no writer
+                                                                          thread, so     that all lines are dropped */
 
 static void remove_tree(const char *path)
 {
@@ -22,7 +22,7 @@ static void remove_tree(const char *path)
 
 int make_base(void **state)
 {
-    /* a folder in memory where the system has one: thousands of syncs take no time there */
+    /* a folder in memory if the system has one, where thousands of syncs take no time */
     snprintf(base, sizeof base, "%s/torqued-store-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(base)) return -1;
     snprintf(store_folder, sizeof store_folder, "%s/store", base);

@@ -13,7 +13,8 @@
 extern char    store_folder[60], store_error[600]; /* path of the folder; error message of a failed opening */
 extern srv_log store_log;                          /* discards its lines */
 
-/* Fixtures: make_base and drop_base for a group; clear_folder for a test that starts without a store. */
+/* Fixtures: make_base and drop_base make and remove the folder for a group of tests; clear_folder empties it for a test
+   that starts without a store. */
 int make_base(void **state);
 int drop_base(void **state);
 int clear_folder(void **state);
