@@ -70,6 +70,7 @@ static bool is_idle(srv_memory_watch *w, uint64_t now)
     if (api_memory_used(w->api) > LIGHT) {
         w->idle_since = 0;
         w->is_trimmed = false;
+        w->left       = 0;
     } else if (w->idle_since == 0) {
         w->idle_since = now;
     }
@@ -83,13 +84,24 @@ static void return_memory(srv_memory_watch *w, size_t kept)
                     less(kept, kept_bytes(w)));
 }
 
+/* Returns true if the memory has grown since it was returned: requests have come and gone between two checks. The
+ * server then counts as idle from now on. */
+static bool waits_again(srv_memory_watch *w, uint64_t now)
+{
+    if (!w->is_trimmed) return false;
+    w->is_trimmed = false;
+    w->idle_since = now;
+    return true;
+}
+
 static void check_kept(srv_memory_watch *w, uint64_t now)
 {
     size_t kept = kept_bytes(w);
     if (is_idle(w, now)) {
-        if (w->is_trimmed || kept <= WORTHWHILE) return;
+        if (kept <= w->left + WORTHWHILE || waits_again(w, now)) return;
         return_memory(w, kept);
         w->is_trimmed = true;
+        w->left       = kept_bytes(w);
         w->unreturned = 0;
     } else if (kept > w->unreturned + w->limit / MOST_KEPT_PART && now >= w->next_trim) {
         return_memory(w, kept);

@@ -21,6 +21,7 @@ typedef struct srv_memory_watch {
     uint64_t idle_since;      /* ns; 0: requests hold memory */
     uint64_t next_trim;       /* ns, when memory may be returned again although requests hold some */
     size_t   unreturned;      /* bytes that the last trim amid requests could not return */
+    size_t   left;            /* bytes that the last return of an idle server has left; 0 since requests hold memory */
     bool     is_trimmed;      /* memory was returned since the server is idle */
     bool     is_exhausted;    /* true: /readyz reports the exhaustion */
 } srv_memory_watch;

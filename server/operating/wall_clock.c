@@ -52,7 +52,7 @@ static void check_certificate(srv_wall_clock *clock)
     srv_validity validity = validity_at(clock, time(NULL));
     if (validity == clock->reported) return;
     clock->reported = validity;
-    if (validity == SRV_VALID) return; /* the clock was set back */
+    if (validity == SRV_VALID) return; /* the clock was moved to a time at which it is valid again */
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock->expires, &utc));
     srv_log_message(clock->log, SRV_WARNING, validity == SRV_ENDED ? "certificate-ended" : "certificate-ends",
                     "the certificate of --tls-certificate %s on %s; replace the file and reload (SIGHUP)",
