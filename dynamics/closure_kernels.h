@@ -39,7 +39,8 @@ typedef struct dyn_closure_block {
  * through the point at which the loop closes. */
 #define DYN_CLOSURE_NEGLIGIBLE 1e-9
 
-/* Finds the pseudoinverse of a component. Negligible columns count as zero with `scale` 1; then `pivot` is 0. If
+/* Finds the pseudoinverse of the rows and passive columns of a set of connected loops. A negligible column is replaced
+ * by zeros, and its `scale` is 1; then `pivot` is 0. If
  * `pivot` is 0 or an entry is not finite, the other results are undefined. */
 typedef struct dyn_closure_factor {
     const dyn_closure_block *block; /* m >= n */
@@ -47,8 +48,8 @@ typedef struct dyn_closure_factor {
     double                  *work;    /* dyn_closure_factor_work(m, n) lanes of scratch */
     double                  *inverse; /* n x m: A^+ */
     double                  *scale;   /* n: lengths of the columns, the diagonal of D */
-    double                  *pivot;   /* 1: the least |R_ii| */
-    double                  *norm;    /* 1: Frobenius norm of D A^+ */
+    double                  *pivot;   /* [1] the least |R_ii| */
+    double                  *norm;    /* [1] Frobenius norm of D A^+ */
 } dyn_closure_factor;
 
 static inline size_t dyn_closure_factor_work(size_t m, size_t n)

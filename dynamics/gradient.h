@@ -25,7 +25,7 @@ typedef struct dyn_forward_gradient {
     double       *qdd;                                                        /* nv; must not be NULL */
     double       *gradient_q, *gradient_qd, *gradient_tau;                    /* nv; must not be NULL */
     double       *gradient_parameters, *gradient_wrenches, *gradient_gravity; /* see dyn_gradient */
-    double       *singular; /* 1: first body whose pivot of M is zero up to rounding, or -1. May be NULL */
+    double       *singular; /* [1] first body whose pivot of M is zero up to rounding, or -1. May be NULL */
 } dyn_forward_gradient;
 
 /* Derivatives of the sum of multipliers_q . q+ and multipliers_qd . qd+, where (q+, qd+) is the state after one step of

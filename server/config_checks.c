@@ -17,7 +17,7 @@ static bool check_addresses(const srv_config *config, char *error, size_t error_
     return false;
 }
 
-/* Checks --health-listen, whose addresses speak plain HTTP to clients themselves. */
+/* Checks --health-listen: its addresses always speak plain HTTP, and no proxy with PROXY headers stands before them. */
 static bool check_health_addresses(const srv_config *config, char *error, size_t error_size)
 {
     srv_address addresses[SRV_LISTEN_MOST];

@@ -16,7 +16,7 @@
 
 typedef struct held_impact {
     dyn_scene   scene; /* the robot at rest, without gravity, springs and friction */
-    dyn_step    io;    /* without tau and the caller's wrenches */
+    dyn_step    io;    /* the caller's step with tau and wrenches NULL */
     held_system held;
     lane       *v, *change, *row; /* [nv] each: velocities v after the impact; v - qd; scratch */
     lane       *v_q, *v_qd;       /* [nv x nv] each: dv/dq, dv/dqd */

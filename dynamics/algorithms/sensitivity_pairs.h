@@ -16,11 +16,11 @@ typedef struct entries {
     lane row_q, row_qd, q, qd, t;
 } entries;
 
-/* Returns the entries with a joint b of one coordinate, whose S is the ratio times e_z:
+/* Returns the derivatives between joint a and a joint b of one coordinate, whose S is the ratio times e_z:
  *     d tau_a / dq_b = psi''_b . t + psi'_b . r + S_b . k,    d tau_a / dqd_b = 2 psi'_b . t + S_b . r,
  *     d tau_b / da   = S_b . F(a).
- * The z components of psi' are zero. For a prismatic joint the angular parts of psi' and psi'' are zero; r and k are
- * moments, so that their terms vanish. */
+ * The z components of psi' are zero. For a prismatic joint the angular parts of psi' and psi'' are zero; r and k have
+ * moments alone, so that their terms vanish. */
 LANE_INLINE entries entries_of(const dyn_body *b, const spatial_state *B, const force_partials *F)
 {
     const wrench t     = F->t;

@@ -171,7 +171,7 @@ static void eliminate_rows(const constraint_system *s)
  * `column`. */
 typedef struct column_pass {
     size_t      b, column;
-    const lane *U;  /* row b of U */
+    const lane *U;  /* row b of the triangular factor U */
     lane       *to; /* scalar products of `column` with each of these columns */
 } column_pass;
 

@@ -165,8 +165,9 @@ void dyn_ground_solve_base(dyn_ground_state *s, double *columns, size_t n)
 
 /* Differentiates the resultant W = [F; N]. With contact wrenches W_k = [F_k; N_k] acting on the feet, the base's
  * efforts are J_b^T (W - sum W_k) = 0, moments about b. The parenthesis is zero, so with constant F_k and N_k only its
- * own derivative, `column`, counts. W_k about b changes by dr_k x F_k. Therefore dF = column_F and, about the world's
- * origin, dN = column_N + b x dF + sum dr_k x F_k. */
+ * own derivative counts, which is `column`. With the foot k at r_k, W_k about b changes by (dr_k - db) x F_k. About the
+ * world's origin N is N_b + b x F, so that the terms with db cancel: dF = column_F and
+ * dN = column_N + b x dF + sum dr_k x F_k. */
 static void differentiate_resultant(const dyn_ground_state *s, const double column[6], dyn_ground_rate *rate)
 {
     shift(column, s->base, rate->resultant);

@@ -25,5 +25,6 @@ typedef struct dyn_shown_base {
  * DYN_DEFICIENT. Returns false if the deadline has passed or memory is refused. */
 bool dyn_shown_base_find(dyn_memory memory, const dyn_estimate *t, dyn_shown_base *shown);
 
-/* Writes how a base shows its parameters into shown[parameter], a dyn_shown. Other parameters keep their value. */
+/* Writes into shown[parameter], a dyn_shown, whether base parameters determine a parameter: alone, in a combination or
+ * not at all. Parameters that are no candidates of the base keep their value. */
 void dyn_base_shows(const dyn_base *base, unsigned char *shown);

@@ -7,8 +7,8 @@
 #define AT_ONCE 1e-3 /* a joint whose velocity reverses within this fraction of a step does not start to move again */
 
 enum {
-    TRIALS = 40 /* most trials to locate one stop */,
-    STOPS  = 32 /* stops within a step, after which a joint that stops stays at rest until the end of the step */
+    TRIALS = 40 /* most trial steps to find the time at which a joint comes to rest */,
+    STOPS  = 32 /* after so many of these times within a step, a joint stays at rest until the end of the step */
 };
 
 /* --- states ------------------------------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ typedef struct dyn_task_found {
  * need not be set, but for n, task, lower and upper. */
 size_t dyn_task_search_entries(const dyn_task_problem *p, size_t W);
 
-/* Searches. `goal` is that of dyn_task_errors; `room` is aligned as lanes are; `kernels` and `workspace` are those of
- * the tree. */
+/* Searches for positions that fulfil the tasks. `goal` is that of dyn_task_errors; `room` is aligned as lanes are;
+ * `kernels` and `workspace` are those of the tree. */
 dyn_task_status dyn_task_search(const dyn_task_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
                                 const double *goal, dyn_task_found *found);

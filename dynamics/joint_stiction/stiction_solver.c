@@ -392,7 +392,7 @@ static bool evaluate(solver *o)
 static dyn_friction_status pivot(solver *o, dyn_deadline deadline)
 {
     const dyn_friction_problem *s        = o->s;
-    bool                        released = false; /* true: several rows were released since the last step */
+    bool                        released = false; /* true: more than one row was released at once since the last step */
     start(o);
     for (size_t round = 0; round < ROUNDS + ROUNDS_PER_ROW * s->n; round++) {
         if (!dyn_may_continue(deadline)) return DYN_FRICTION_STOPPED;

@@ -51,7 +51,7 @@ static void map(const dyn_robot_ode *ode, const dyn_friction_map *io)
     ode->friction->map(ode->s->scene, ode->workspace, io, 1);
 }
 
-/* Maps efforts to or from efforts without friction, with the friction that the controller knows. */
+/* Adds the friction that the controller knows to efforts, or removes it from them. */
 static void map_controlled(const dyn_robot_ode *ode, const dyn_friction_map *io)
 {
     ode->friction->map(&ode->controller_scene, ode->workspace, io, 1);

@@ -32,7 +32,7 @@ typedef struct srv_access {
     const char *refused;         /* reason why the client's credential is not accepted; NULL: it is */
     const char *via;             /* the address of the trusted proxy that has forwarded the request; NULL: none */
     const char *from;            /* address of the client, or user on a Unix-domain socket */
-    const char *account;         /* name of its account */
+    const char *account;         /* name under which the use of this client is counted (account.h) */
     uint64_t    received, began;
     uint64_t    arrived;     /* ns, when the request was complete; 0: it never was */
     uint64_t    queued;      /* ns, when a worker was asked to run the request; 0: none was */

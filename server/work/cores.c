@@ -105,8 +105,8 @@ size_t srv_usable_cores(void)
     return cores;
 }
 
-/* Lowers the limit, bytes, to that of a line. Both versions write a number; no limit is "max", or the largest multiple
- * of a page below 2^63. */
+/* Lowers the limit, bytes, to that of a line. Both versions of cgroups write a number; no limit is "max", or the
+ * largest multiple of a page below 2^63. */
 static void lower_limit(void *arg, const char *line)
 {
     unsigned long long *least = arg, value = strtoull(line, NULL, 10);

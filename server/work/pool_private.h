@@ -64,7 +64,8 @@ void srv_pool_count_waiting(int by); /* changes the number of waiting jobs in th
 
 /* Counts the estimated work of a job that is admitted (`sign` 1) or released (-1), in the metrics; needs no mutex. */
 void srv_pool_count_work(const srv_job *job, int sign);
-void srv_pool_release(srv_pool *pool, srv_job *job); /* ends the admission of a job, once */
+/* Gives back the place of a job among the admitted ones. A second call has no effect. */
+void srv_pool_release(srv_pool *pool, srv_job *job);
 
 /* Decides again, as if it had just arrived, about the running job of the worker `arg`, whose fields show that it costs
  * more. Takes the mutex. */

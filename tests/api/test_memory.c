@@ -219,8 +219,9 @@ static void light_requests_have_a_reserve(void **state)
         small[i] = (api_share){.budget = &budget, .client = &heavy};
         assert_true(api_claim(&small[i], LIGHT, &problem));
     }
-    assert_refused(api_claim(&a, 1, &problem), API_MEMORY_FULL,
-                   "in use"); /* the client has too much to use the second half */
+    assert_refused(
+        api_claim(&a, 1, &problem), API_MEMORY_FULL,
+        "in use"); /* the client has too much memory in use to be given any of the second half of the reserve */
     int n = 0;
     for (; n < 200; n++) {
         small[n] = (api_share){.budget = &budget, .client = &client};

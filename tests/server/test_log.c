@@ -182,7 +182,7 @@ static void test_full_pipe(void **state)
     srv_log       log;
     atomic_ulong  counts[2] = {0};
     unsigned long sent      = 0;
-    bool          lost      = false; /* the writer empties the buffer once more if it starts late */
+    bool          lost = false; /* 20000 lines may not suffice: a writer that starts late empties the buffer again */
     pthread_t     reader;
     open_log(&log, true);
     for (; sent < 20000 || !lost; sent++) {

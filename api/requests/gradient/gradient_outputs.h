@@ -66,7 +66,7 @@ typedef struct api_friction_state {
     double        sign;        /* the gradient is that of sign times multipliers . tau */
 } api_friction_state;
 
-/* Returns the scratch numbers of a state for api_friction_put. */
+/* Returns how many scratch numbers api_friction_put needs for one state. */
 size_t api_friction_spare(const api_model *model, const api_selection *selected, size_t output);
 
 /* Writes gradient_friction of a block, if it is selected; `spare` has api_friction_spare numbers for each state. */

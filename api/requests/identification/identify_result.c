@@ -189,7 +189,7 @@ static bool find_chosen(const api_evaluation *e, api_identification *id, double 
     return find_consistent(e, id, beta);
 }
 
-/* Finds all parameters of the robot: consistent ones, or those of the model with the chosen ones in their place. */
+/* Finds all parameters of the robot: physically consistent ones, or the model's with the identified ones replaced. */
 static bool find_parameters(const api_evaluation *e, api_identification *id, double *beta)
 {
     const api_model *m = e->model;

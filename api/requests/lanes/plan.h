@@ -25,7 +25,7 @@ typedef struct api_plan {
     size_t             chunk;        /* blocks between two checks of the deadline, at most */
     size_t             window;       /* blocks that are in lanes at a time */
     double            *window_lanes; /* a window, then space for the rows of a block; NULL: all states are in lanes */
-    size_t             entries, entries_taken; /* entries a state in a window: in all, and in use */
+    size_t             entries, entries_taken; /* numbers per state of a window: in all, and in use */
     size_t             n_batches;
     api_vector        *batches;                 /* [n_batches] vectors that are read window by window */
     double            *state[API_STATE_FIELDS]; /* lanes of each field; NULL: the field is absent */

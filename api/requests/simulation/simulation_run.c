@@ -122,7 +122,7 @@ static bool integrate_interval(api_simulated_rows *r, size_t k, api_problem *pro
     return done.status == DYN_INTEGRATION_DONE || api_ode_faults_check_integration(r, done, problem);
 }
 
-/* Fails if a rigid contact is below its plane after the sample of time t. */
+/* Fails if the point of a rigid contact is below its plane at the sample of time t. */
 static bool check_touches(api_simulated_rows *r, double t, api_problem *problem)
 {
     double       depth = 0;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 100 /* most frames in a chain of poses of the world that are relative to each other */ };
+enum { DEEPEST = 100 /* most frames of <world> in a chain of `relative_to` */ };
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 

@@ -66,7 +66,7 @@ typedef struct api_sdf_joint {
     const char  *name[2];        /* names in the document: of the joint, or of both parts of a joint with two axes */
     bool         used, reversed; /* used: the joint carries a link of the tree, its child or, if reversed, its parent */
     bool         passive[2];     /* true: the loops determine this part from the driven joints */
-    api_sdf_mimicked follows[2]; /* [part] */
+    api_sdf_mimicked follows[2]; /* mimics of the joint or of both its parts */
 } api_sdf_joint;
 
 /* The parsed files. The first is the one that was given; the others must live as long. */

@@ -121,7 +121,7 @@ static bool package_path(gathering *s, const char *name, char path[API_FILE_PATH
     return api_files_join(found, name + n + 1, path);
 }
 
-/* Writes the path of a name in a file of `folder`. */
+/* Writes the path of the file that a file in `folder` refers to as `name`. */
 static bool resolve_name(gathering *s, const char *folder, const char *name, char path[API_FILE_PATH])
 {
     if (strncmp(name, "package://", 10) == 0) return package_path(s, name + 10, path);

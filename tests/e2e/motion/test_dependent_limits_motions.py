@@ -1,6 +1,6 @@
-"""Tests limits of mimic joints and of passive joints of loops along motions: trajectory against margins at its samples,
-its gradients against extrapolated differences; simulate at t = 0 against margins at the accelerations of
-forward-dynamics; a mimic joint in every file format."""
+"""Tests limits of mimic joints and of passive joints of loops along motions: `trajectory` against `margins` at its samples,
+its gradients against differences with Richardson's extrapolation; `simulate` at t = 0 against `margins` at the accelerations
+of `forward-dynamics`; a mimic joint in every file format."""
 import copy
 import json
 

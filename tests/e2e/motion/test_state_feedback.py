@@ -62,7 +62,7 @@ class Case(ServerCase):
 
 
 class Laws(Case):
-    # Gains that differ from each other, 0 and 1: LQR and a disturbance.
+    # Gains of LQR, each changed by a factor of its own, so that none is 0, 1 or equal to another.
     def gains(self):
         return (regulator()[0] * [1, 1.03, 1.11, 0.97]).tolist()
 

@@ -117,7 +117,7 @@ class TimingOfContacts(ContactCase):
         return found.x[:2] if found.status == 0 else None
 
     def optimum(self, model, spline, samples, held, effort):
-        """Returns the duration by reachability (Pham & Pham 2018) with programs in all variables."""
+        """Returns the duration by reachability (Pham & Pham 2018) with linear programs in all variables."""
         s = np.linspace(0, 1, samples)
         place, width = self.polytopes(model, spline, s, held, effort), 1 / (samples - 1)
         low, high = np.zeros(samples), np.zeros(samples)

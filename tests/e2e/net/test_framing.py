@@ -214,8 +214,8 @@ class Through(unittest.TestCase):
 
     def check(self, connect):
         """Checks that the server answers no request that the proxy has not seen: each of the server's answers must come
-        out of the proxy. nginx and HAProxy accept a bare LF as a line end; only with such shapes does the proxy itself
-        see the hidden request."""
+        out of the proxy. nginx and HAProxy accept a bare LF as a line end; only for requests with one does the proxy
+        itself see the hidden request."""
         passed = 0
         for shape in SHAPES:
             with self.subTest(shape=shape.name):

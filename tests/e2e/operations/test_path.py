@@ -222,7 +222,8 @@ class Path(Closed):
                 np.any(np.diff(np.sign(np.array(p["qd"])[:, [names.index(t["joint"]) for t in answer["smooth_friction"]]]), axis=0))))
 
     def test_friction_of_coupled_motors(self):
-        """The polynomials contain sharp friction of coupled motors; other friction is listed with the motors' rates.
+        """The coefficients of the path velocity contain sharp friction of coupled motors; friction that depends on the speed is in
+        `smooth_friction`, with the motors' rates.
         Sharp friction jumps where rates change sign."""
         sharp, stribeck = {"coulomb": {"positive": 0.2, "negative": 0.3}}, {"coulomb": 0.2, "breakaway": 0.4, "stribeck_velocity": 3}
         self.put_model("coupled", coupled_arm(sharp, {"coulomb": 0.1}))
