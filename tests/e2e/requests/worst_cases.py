@@ -326,7 +326,7 @@ ROWS = [
     ask("path-timing", "floating", 0, "held frames", kinds=["velocity"], joint_limits={"effort": 1e7, "acceleration": 10}, friction=False, outputs=["duration"],
         held=[{"frame": "base", "friction_coefficient": 0.5, "least_normal_force": 1} for _ in range(32)], **resting("floating", 12, 200, 5)),
     ask("trajectory-hessian", "tensor", 0, torque_multipliers=[same("tensor")] * 60, **spline("tensor", 4, 60)),
-    ask("simulate", "chain", 1, "fixed steps", duration=900, step=1e-3, samples=2),
+    ask("simulate", "chain", 1, "fixed steps", duration=90, step=1e-4, samples=2),
     ask("simulate", "hundred", 1, "stiff", duration=900, tolerance=1e-9, stiff=True, samples=2),
     ask("simulate", "chain", 1, "large and stiff", duration=900, tolerance=1e-9, stiff=True, samples=2),
     ask("simulate", "chain", 1, "adaptive", duration=900, tolerance=1e-12, samples=2),
