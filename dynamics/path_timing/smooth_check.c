@@ -3,8 +3,8 @@
 #include <math.h>
 
 enum {
-    LOOK = 32,
-    MANY = 256 /* places between two checks of the deadline, limits of one place */
+    LOOK = 32, /* places between two checks of the deadline */
+    MANY = 256 /* limits of a place above which the deadline is checked at each place */
 };
 
 enum {
@@ -15,15 +15,14 @@ enum {
 
 #define NEAR 1e-3 /* fraction of a limit: values that stay farther below it are not looked at between points */
 
-/* The way from a place or knot to the next one: the states and limits at its points. */
+/* A piece of the path without a knot inside: the states and limits at its evenly spaced points. */
 typedef struct segment {
     dyn_smooth_state       state[POINTS];
     const dyn_smooth_row  *row[POINTS];
     const dyn_smooth_norm *norm[POINTS];
 } segment;
 
-/* The part of an interval from place `place` to the next, with the states at its begin and at INSTANTS instants, and
- * the weights of interpolation from four places. */
+/* The path from one place to the next, divided at the knots between them. */
 typedef struct part {
     size_t  n;
     segment segment[SEGMENTS];
@@ -37,7 +36,7 @@ static void put_place(const dyn_smooth *t, size_t interval, size_t place, segmen
     s->norm[i]  = &t->norm[place * t->norms];
 }
 
-/* Sets it to instant k, which is behind a place. */
+/* Sets point number i of a segment to instant k, which is after a place. */
 static void put_instant(const dyn_smooth *t, size_t interval, size_t place, size_t k, segment *s, size_t i)
 {
     const double parts = (double)(place - interval * t->parts) + t->between.fraction[k];
@@ -135,8 +134,8 @@ static void find_excess(const dyn_smooth *t, const part *p, size_t limit, double
     }
 }
 
-/* Returns by how much a limit is narrowed for an excess: about as much, and always less than the room that it leaves to
- * a robot at rest. */
+/* Returns by how much a limit is narrowed for an excess: about as much, and always less than the distance from
+ * the limit at which a robot at rest is. */
 static double narrowing_of(double excess, double room)
 {
     return excess > 0 && room > 0 ? excess * room / (excess + room) : 0;
@@ -154,7 +153,7 @@ static void narrow_at(const dyn_smooth *t, size_t place, size_t limit, const dou
 double dyn_smooth_excess_between(dyn_smooth *t, bool narrow)
 {
     const size_t limits = dyn_smooth_limits(t), last = t->intervals * t->parts;
-    double       most = -HUGE_VAL, *before = t->before; /* excesses in the part before */
+    double       most = -HUGE_VAL, *before = t->before; /* excesses between the place before and this one */
     part         p;
     for (size_t k = 0; k < 2 * limits; k++)
         before[k] = 0;

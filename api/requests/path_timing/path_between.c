@@ -4,18 +4,18 @@
 #include "api/requests/operations/operation_list.h"
 #include <math.h>
 
-enum { INNER = DYN_SMOOTH_INNER, BISECTIONS = 60 };
+enum { INNER = DYN_SMOOTH_INNER, BISECTIONS = 60, LOOK = 64 /* places between two checks of the deadline */ };
 
 #define SIDE 1e-12 /* distance in s of an instant from the knot that it is next to */
 #define SAME 1e-9  /* fraction of a part within which a knot counts as one with the place there */
 
 /* --- instants ----------------------------------------------------------------------------------------------------- */
 
-/* The instants behind one place, in their order. */
+/* The instants between one place and the next, in their order. */
 typedef struct instants {
     size_t n; /* more than DYN_SMOOTH_CHECKS: not all are listed */
     double fraction[DYN_SMOOTH_CHECKS];
-    int    side[DYN_SMOOTH_CHECKS]; /* -1: before a knot, 1: behind it, else 0 */
+    int    side[DYN_SMOOTH_CHECKS]; /* -1: just before a knot, 1: just after it, else 0 */
 } instants;
 
 static void add_instant(instants *to, double fraction, int side)
@@ -52,13 +52,14 @@ static void add_inner(instants *to, double from, double end)
         add_instant(to, from + (end - from) * (double)k / (INNER + 1), 0);
 }
 
-/* Lists the instants of a part whose knots begin at knot number *knot, and moves *knot to the next part. */
+/* Lists the instants of a part whose knots begin at knot number *knot, and moves *knot to the next part. Ends early
+ * with more than DYN_SMOOTH_CHECKS instants, which are refused. */
 static instants instants_behind(const api_timing_options *o, size_t place, size_t parts, size_t *knot)
 {
     const dyn_spline *s    = &o->motion->path.spline;
     instants          list = {0};
     double            from = 0, f = 0;
-    for (; *knot < s->n; ++*knot, from = fmax(f, 0)) {
+    for (; *knot < s->n && list.n <= DYN_SMOOTH_CHECKS; ++*knot, from = fmax(f, 0)) {
         f = knot_fraction(s, *knot, o, (double)place, (double)parts);
         if (f > 1 + SAME) break;
         if (f > SAME && s->knots[*knot] > s->knots[*knot - 1]) {
@@ -79,6 +80,7 @@ static bool count_instants(const api_query *q, const api_timing_options *o, api_
     size_t       knot  = o->motion->path.spline.degree + 1;
     b->first[0]        = 0;
     for (size_t place = 0; place < parts; place++) {
+        if (place % LOOK == 0 && !api_deadline_check(q->input->deadline, q->problem)) return false;
         const instants list = instants_behind(o, place, parts, &knot);
         if (list.n > DYN_SMOOTH_CHECKS) {
             const api_place where = api_place_key(NULL, "samples");
@@ -93,13 +95,16 @@ static bool count_instants(const api_query *q, const api_timing_options *o, api_
     return true;
 }
 
-static void set_instants(const api_timing_options *o, size_t parts)
+/* Writes fraction, side and s of all instants. False with a problem. */
+static bool set_instants(const api_query *q, const api_timing_options *o)
 {
-    const api_path_between *b    = &o->between;
-    size_t                  knot = o->motion->path.spline.degree + 1;
+    const size_t            parts = q->samples - 1;
+    const api_path_between *b     = &o->between;
+    size_t                  knot  = o->motion->path.spline.degree + 1;
     for (size_t k = 0; k < b->most * (parts + 1); k++)
         b->s[k] = 1;
     for (size_t place = 0; place < parts; place++) {
+        if (place % LOOK == 0 && !api_deadline_check(q->input->deadline, q->problem)) return false;
         const instants list = instants_behind(o, place, parts, &knot);
         for (size_t c = 0; c < list.n; c++) {
             const double r                   = ((double)place + list.fraction[c]) / (double)parts;
@@ -109,6 +114,7 @@ static void set_instants(const api_timing_options *o, size_t parts)
             b->s[c * (parts + 1) + place]    = fmin(fmax(s, 0), 1);
         }
     }
+    return true;
 }
 
 bool api_path_between_open(const api_query *q, api_timing_options *o)
@@ -124,8 +130,7 @@ bool api_path_between_open(const api_query *q, api_timing_options *o)
     b->rows     = api_take(q->pool, q->rows * n * rows * sizeof *b->rows);
     b->norms    = api_take(q->pool, q->rows * n * norms * sizeof *b->norms);
     if (!b->fraction || !b->side || !b->s || !b->rows || !b->norms) return false;
-    set_instants(o, parts);
-    return true;
+    return set_instants(q, o);
 }
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */

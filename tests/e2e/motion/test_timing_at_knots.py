@@ -90,6 +90,24 @@ class TimingAtKnots(ServerCase):
             "intervals": 160, "joint_limits": {"jerk": JERK, "acceleration": ACCELERATION}})
         self.assertLess(abs(found["duration"] / finer["duration"] - 1), 0.05)
 
+    def test_many_knots_between_two_places(self):
+        """More than five are refused; without limits of jerk any number is allowed."""
+        second = {"acceleration": ACCELERATION}
+        for count, limits, status in ((6, {"jerk": JERK, **second}, 422), (400, {"effort_rate": RATE, **second}, 422),
+                                      (6, second, 200)):
+            inner = [0.5 + 1e-3 * (k + 1) / (count + 1) for k in range(count)]
+            knots = np.array([0] * 4 + inner + [1] * 4, float)
+            along = np.mean([knots[k:len(knots) - 4 + k] for k in (1, 2, 3)], axis=0)  # the spline follows the sines at these
+            points = [[np.sin(s + 0.4 * joint) for joint in range(len(POINTS[0]))] for s in along]
+            answer = self.client.post("/v1/models/arm/path-timing", {
+                "degree": 3, "knots": knots.tolist(), "control_points": points, "samples": 81, "intervals": 20,
+                "joint_limits": limits})
+            with self.subTest(count=count, limits=limits):
+                self.assertEqual(answer.status, status, answer)
+                if status == 422:
+                    problem = self.assertProblem(answer, 422, "/samples")
+                    self.assertIn("more than 5 knots are between places", problem["detail"])
+
 
 if __name__ == "__main__":
     tap.main()
